@@ -1,0 +1,201 @@
+"""The command line: one verb for each rule of the workflow."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from epsilometer import __version__
+from epsilometer.core import EpsilometerError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb. Exit status: 0, 1 with a sentence for something the user can mend, 2 for bad usage."""
+    options = vars(_parser().parse_args(arguments))
+    run = options.pop("run")
+    options.pop("verb")
+    try:
+        run(**options)
+    except EpsilometerError as error:
+        print(f"epsilometer: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="epsilometer", description="Measure epsilon.")
+    parser.add_argument("--version", action="version", version=f"epsilometer {__version__}")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+
+    def verb(name: str, run: object, about: str) -> argparse.ArgumentParser:
+        sub = verbs.add_parser(name, help=about, description=about)
+        sub.set_defaults(run=run)
+        return sub
+
+    sub = verb("dataset", _dataset, "Draw or read a data set, check it, and divide it into holdout, experiment and folds.")
+    sub.add_argument("name", help="separable, unseparable, breast_cancer, rand_hie, or own (with --csv)")
+    sub.add_argument("--csv", type=Path, help="a CSV of your own: columns label (-1 or 1) and features of norm at most 1")
+    sub.add_argument("--points", type=int, default=0, help="records for the experiments (synthetic data)")
+    sub.add_argument("--holdout", type=float, required=True, help="records for tuning: a number, or a share of real data")
+    sub.add_argument("--folds", type=int, required=True)
+    _seed_and_output(sub)
+
+    sub = verb("tuning", _tuning, "Cross-validate standard logistic regression on the holdout for each lambda.")
+    sub.add_argument("dataset", type=Path, help="a table written by `epsilometer dataset`")
+    sub.add_argument("--lambdas", type=_positive, nargs="+", required=True)
+    _output(sub)
+
+    sub = verb("epsilon_curve", _epsilon_curve, "Test error of each private method at each epsilon.")
+    _experiment(sub)
+    sub.add_argument("--epsilons", type=_positive, nargs="+", required=True)
+
+    sub = verb("recovered_epsilon", _recovered_epsilon, "The epsilon behind Figure 1 of nips08, from epsilon curves.")
+    sub.add_argument("curves", type=Path, nargs="+", help="tables written by `epsilometer epsilon_curve`")
+    _seed_and_output(sub)
+
+    sub = verb("error_table", _error_table, "Test error of each method, fold and restart.")
+    _experiment(sub)
+    _epsilon(sub)
+
+    sub = verb("learning_curve", _learning_curve, "Test error of each method after each increment of training records.")
+    _experiment(sub)
+    _epsilon(sub)
+    sub.add_argument("--increment", type=_positive, required=True, help="records to add, or a share of them below 1")
+
+    sub = verb("error_summary", _error_summary, "Mean test errors with both spreads, beside those that Figure 1 of nips08 prints.")
+    sub.add_argument("error_tables", type=Path, nargs="+", help="tables written by `epsilometer error_table`")
+    _output(sub)
+
+    sub = verb("figures", _figures, "Draw the figures of nips08, or of the same protocol on other data.")
+    sub.add_argument("paper", choices=["nips08", "extension"])
+    sub.add_argument("--results", type=Path, required=True, help="the folder that holds the tables")
+    sub.add_argument("--datasets", nargs="+", required=True, help="the data sets to show, in order")
+    sub.add_argument("--output", type=Path, required=True, help="the folder for the figures")
+
+    verb("schema", _schema, "Print the JSON schema of the configuration.")
+    return parser
+
+
+def _output(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--output", type=Path, required=True, help="the table to write")
+
+
+def _seed_and_output(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--seed", type=int, required=True)
+    _output(sub)
+
+
+def _experiment(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("dataset", type=Path, help="a table written by `epsilometer dataset`")
+    sub.add_argument("--lam", type=_number_or_table, required=True, help="lambda, or the tuning table to take the best from")
+    sub.add_argument("--restarts", type=int, required=True)
+    _seed_and_output(sub)
+
+
+def _epsilon(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--epsilon", type=_number_or_table, required=True, help="epsilon, or the table of recovered epsilons to take it from"
+    )
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return value
+
+
+def _number_or_table(text: str) -> float | Path:
+    try:
+        return _positive(text)
+    except ValueError:
+        return Path(text)
+
+
+def _dataset(name: str, output: Path, csv: Path | None, points: int, holdout: float, folds: int, seed: int) -> None:
+    from epsilometer.data import prepare_dataset
+
+    prepare_dataset(name, output, points=points, holdout=holdout, folds=folds, seed=seed, csv=csv)
+
+
+def _tuning(dataset: Path, output: Path, lambdas: list[float]) -> None:
+    from epsilometer.experiments.tuning import tuning
+
+    tuning(dataset, output, lambdas=lambdas)
+
+
+def _lambda(lam: float | Path) -> float:
+    from epsilometer.experiments.tuning import best_lambda
+
+    return best_lambda(lam) if isinstance(lam, Path) else lam
+
+
+def _epsilon_value(epsilon: float | Path) -> float:
+    from epsilometer.experiments.nips08 import common_epsilon
+
+    return common_epsilon(epsilon) if isinstance(epsilon, Path) else epsilon
+
+
+def _epsilon_curve(
+    dataset: Path, output: Path, epsilons: list[float], lam: float | Path, restarts: int, seed: int
+) -> None:
+    from epsilometer.experiments.curves import epsilon_curve
+
+    epsilon_curve(dataset, output, epsilons=epsilons, lam=_lambda(lam), restarts=restarts, seed=seed)
+
+
+def _recovered_epsilon(curves: list[Path], output: Path, seed: int) -> None:
+    from epsilometer.experiments.nips08 import recovered_epsilon
+
+    recovered_epsilon(curves, output, seed=seed)
+
+
+def _error_table(
+    dataset: Path, output: Path, epsilon: float | Path, lam: float | Path, restarts: int, seed: int
+) -> None:
+    from epsilometer.experiments.curves import error_table
+
+    error_table(dataset, output, epsilon=_epsilon_value(epsilon), lam=_lambda(lam), restarts=restarts, seed=seed)
+
+
+def _learning_curve(
+    dataset: Path,
+    output: Path,
+    epsilon: float | Path,
+    lam: float | Path,
+    increment: float,
+    restarts: int,
+    seed: int,
+) -> None:
+    from epsilometer.experiments.curves import learning_curve
+
+    learning_curve(
+        dataset,
+        output,
+        epsilon=_epsilon_value(epsilon),
+        lam=_lambda(lam),
+        increment=increment,
+        restarts=restarts,
+        seed=seed,
+    )
+
+
+def _error_summary(error_tables: list[Path], output: Path) -> None:
+    from epsilometer.experiments.nips08 import error_summary
+
+    error_summary(error_tables, output)
+
+
+def _figures(paper: str, results: Path, datasets: list[str], output: Path) -> None:
+    from epsilometer.reporting.figures import draw
+
+    draw(paper, results, datasets, output)
+
+
+def _schema() -> None:
+    from epsilometer.config import Config
+
+    print(json.dumps(Config.model_json_schema(), indent=2))

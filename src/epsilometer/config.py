@@ -1,0 +1,150 @@
+"""What a user may change, as one typed model; the JSON schema and the messages come from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from epsilometer.core import EpsilometerError
+from epsilometer.data import REAL, SYNTHETIC
+from epsilometer.experiments.nips08 import PRINTED
+
+OWN = "own"
+"""The name under which a user's own CSV goes through the experiments."""
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    if len(set(values)) < len(values):
+        raise ValueError("its entries must differ")
+    return values
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EpsilonGrid(Section):
+    """Privacy parameters of the epsilon curves, evenly spaced on a log scale."""
+
+    smallest: Positive
+    largest: Positive
+    per_decade: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> EpsilonGrid:
+        if self.smallest >= self.largest:
+            raise ValueError(f"smallest is {self.smallest:g}; it must be below largest, {self.largest:g}")
+        return self
+
+    def values(self) -> list[float]:
+        decades = np.log10(self.largest / self.smallest)
+        points = np.logspace(0, decades, round(decades * self.per_decade) + 1) * self.smallest
+        return [float(f"{value:.4g}") for value in points]
+
+
+class Reproduction(Section):
+    """The experiments of nips08 (section 6) as the paper describes them."""
+
+    points: int = Field(ge=50, description="Records for the experiments of each synthetic data set.")
+    holdout: int = Field(ge=50, description="Further records, for tuning lambda.")
+    lam: Positive = Field(description="The regularisation that the paper says it used.")
+    increment: int = Field(ge=1, description="Training records that each point of the learning curve adds.")
+    epsilons: EpsilonGrid
+
+    @model_validator(mode="after")
+    def _increment_fits(self) -> Reproduction:
+        if self.increment > self.points // 2:
+            raise ValueError(f"increment is {self.increment}; it must be at most half of points, {self.points // 2}")
+        return self
+
+
+class Extension(Section):
+    """The same protocol on other data, with lambda tuned on each."""
+
+    datasets: Annotated[list[Literal["breast_cancer", "rand_hie"]], AfterValidator(_distinct)] = Field(
+        description="Real data sets that ship inside dependencies."
+    )
+    csv: Path | None = Field(None, description="A CSV of your own: columns `label` (-1 or 1) and features of norm <= 1.")
+    holdout: float = Field(gt=0, lt=1, description="Share of the records set aside for tuning lambda.")
+    increment: float = Field(gt=0, le=0.5, description="Share of the training records that each point of a curve adds.")
+    epsilon: Positive = Field(description="Privacy parameter of the table and of the learning curve.")
+    epsilons: EpsilonGrid
+
+
+class Config(Section):
+    """Everything a run depends on, apart from the code."""
+
+    seed: int = Field(ge=0, description="Root of every random stream.")
+    results: Path = Field(description="Folder for tables and figures.")
+    folds: int = Field(ge=2, description="Folds of every cross-validation.")
+    restarts: int = Field(ge=2, description="Runs of each randomised method in each fold.")
+    lambdas: Annotated[list[Positive], Field(min_length=1), AfterValidator(_distinct)] = Field(
+        description="Regularisations to try in tuning."
+    )
+    reproduction: Reproduction
+    extension: Extension
+
+    @property
+    def paper_datasets(self) -> list[str]:
+        return list(SYNTHETIC)
+
+    @property
+    def extension_datasets(self) -> list[str]:
+        return [*self.extension.datasets, *([OWN] if self.extension.csv else [])]
+
+    @property
+    def datasets(self) -> list[str]:
+        return self.paper_datasets + self.extension_datasets
+
+
+assert {dataset for dataset, _ in PRINTED} == set(SYNTHETIC)
+assert set(Extension.model_fields["datasets"].annotation.__args__[0].__args__) == set(REAL)  # type: ignore[union-attr]
+
+
+def load_config(values: Mapping[str, Any]) -> Config:
+    """The checked configuration; every problem at once, in a sentence each, if there are any."""
+    try:
+        return Config.model_validate(dict(values))
+    except ValidationError as error:
+        sentences = [_sentence(problem) for problem in error.errors()]
+        raise EpsilometerError("\n".join(f"config: {sentence}" for sentence in sentences)) from None
+
+
+def _sentence(problem: Any) -> str:
+    """What is wrong with which key, and what would be right."""
+    key = ".".join(map(str, problem["loc"])) or "the configuration"
+    value, kind, context = problem["input"], problem["type"], problem.get("ctx", {})
+    match kind:
+        case "missing":
+            return f"{key} is missing; {_meaning(problem['loc'])}"
+        case "extra_forbidden":
+            return f"{key} is not a key; {_siblings(problem['loc'])}"
+        case "literal_error":
+            return f"{key} is {value!r}; it must be {context['expected']}"
+        case "value_error":
+            return f"{key}: {context['error']}"
+        case _:
+            return f"{key} is {value!r}; {problem['msg'].replace('Input should', 'it must')}"
+
+
+def _siblings(location: tuple[Any, ...]) -> str:
+    section = _section(location[:-1])
+    return f"the keys {'there' if location[:-1] else 'at the top'} are {', '.join(section.model_fields)}"
+
+
+def _meaning(location: tuple[Any, ...]) -> str:
+    field = _section(location[:-1]).model_fields[location[-1]]
+    return f"it stands for: {field.description}" if field.description else "give it a value"
+
+
+def _section(location: tuple[Any, ...]) -> type[BaseModel]:
+    section: type[BaseModel] = Config
+    for key in location:
+        section = section.model_fields[key].annotation  # type: ignore[assignment]
+    return section

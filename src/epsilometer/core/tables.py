@@ -1,0 +1,76 @@
+"""Tidy tables: CSV files with a header, one row for each observation."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from epsilometer.core.errors import EpsilometerError
+
+Row = Mapping[str, Any]
+
+
+def write_table(path: Path, rows: Iterable[Row]) -> None:
+    """Write all rows or nothing; numbers keep every digit, so that what is read again is what was computed."""
+    rows = list(rows)
+    if not rows:
+        raise EpsilometerError(f"there is nothing to write into {path}")
+    with written_whole(path) as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({column: _text(value) for column, value in row.items()} for row in rows)
+
+
+def read_table(path: Path) -> list[dict[str, Any]]:
+    """The rows of a table, numbers as numbers and empty cells as nan."""
+    try:
+        with open(path, newline="") as file:
+            return [{column: _value(cell) for column, cell in row.items()} for row in csv.DictReader(file)]
+    except OSError as error:
+        raise EpsilometerError(f"cannot read the table {path}: {error.strerror}") from error
+
+
+@contextmanager
+def written_whole(path: Path) -> Any:
+    """A text file that appears under its name only when it is complete, so a killed job leaves no half of it."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    file: IO[str]
+    try:
+        with os.fdopen(handle, "w", newline="") as file:
+            yield file
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):  # numpy's floats too
+        return "" if math.isnan(value) else repr(float(value))
+    return str(value)
+
+
+def _value(cell: str) -> Any:
+    if cell == "":
+        return math.nan
+    for kind in (int, float):
+        try:
+            return kind(cell)
+        except ValueError:
+            pass
+    return cell

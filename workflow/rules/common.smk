@@ -1,0 +1,71 @@
+# What the rules share: the checked configuration, paths, and where an experiment's lambda and epsilon come from.
+from snakemake.exceptions import WorkflowError
+
+from epsilometer.config import OWN, load_config
+from epsilometer.core import EpsilometerError
+from epsilometer.layers import code_hash
+
+try:
+    settings = load_config(config)
+except EpsilometerError as error:
+    raise WorkflowError(f"\n{error}")
+
+RESULTS = settings.results
+PAPER = settings.paper_datasets
+EXTENSION = settings.extension_datasets
+
+
+wildcard_constraints:
+    dataset="|".join(settings.datasets),
+
+
+def table(rule_name, dataset="{dataset}"):
+    """The table that a rule writes, for one data set or for a paper."""
+    return f"{RESULTS}/{rule_name}/{dataset}.csv"
+
+
+def log_of(rule_name, name="{dataset}"):
+    return f"{RESULTS}/logs/{rule_name}/{name}.log"
+
+
+def time_of(rule_name, name="{dataset}"):
+    return f"{RESULTS}/benchmarks/{rule_name}/{name}.tsv"
+
+
+def lambda_source(wildcards):
+    """The table to take lambda from, where it is tuned."""
+    return [] if wildcards.dataset in PAPER else table("tuning", wildcards.dataset)
+
+
+def epsilon_source(wildcards):
+    """The table to take epsilon from, where the paper does not print it."""
+    return table("recovered_epsilon", "nips08") if wildcards.dataset in PAPER else []
+
+
+def lam(wildcards):
+    return lambda_source(wildcards) or settings.reproduction.lam
+
+
+def epsilon(wildcards):
+    return epsilon_source(wildcards) or settings.extension.epsilon
+
+
+def section(wildcards):
+    return settings.reproduction if wildcards.dataset in PAPER else settings.extension
+
+
+def figures_of(paper):
+    names = {
+        "nips08": ["tuning", "figure1", "recovered_epsilon", "figure2"],
+        "extension": ["tuning", "error_summary", "curves"],
+    }[paper]
+    return [f"{RESULTS}/figures/{paper}_{name}.svg" for name in names]
+
+
+def targets():
+    """Everything that one run must leave behind."""
+    papers = ["nips08"] + (["extension"] if EXTENSION else [])
+    return [
+        *(figure for paper in papers for figure in figures_of(paper)),
+        *(table("error_summary", paper) for paper in papers),
+    ]

@@ -1,0 +1,29 @@
+rule dataset:
+    message:
+        "Data set {wildcards.dataset}"
+    input:
+        csv=lambda wildcards: settings.extension.csv if wildcards.dataset == OWN else [],
+    output:
+        table("dataset"),
+    params:
+        code=code_hash("data"),
+        source=lambda wildcards, input: f"--csv {input.csv}" if input.csv else "",
+        size=lambda wildcards: (
+            f"--points {settings.reproduction.points} --holdout {settings.reproduction.holdout}"
+            if wildcards.dataset in PAPER
+            else f"--holdout {settings.extension.holdout}"
+        ),
+        folds=settings.folds,
+        seed=settings.seed,
+    log:
+        log_of("dataset"),
+    benchmark:
+        time_of("dataset")
+    threads: 1
+    resources:
+        mem_mb=500,
+    conda:
+        "../../environment.yml"
+    shell:
+        "epsilometer dataset {wildcards.dataset} {params.source} {params.size} --folds {params.folds}"
+        " --seed {params.seed} --output {output} 2> {log}"

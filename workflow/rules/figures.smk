@@ -1,0 +1,53 @@
+# One job draws all figures of a paper: importing the plotting libraries costs more than a figure.
+rule figures_nips08:
+    message:
+        "Figures of nips08"
+    input:
+        [table(name, dataset) for name in ("tuning", "epsilon_curve", "learning_curve") for dataset in PAPER],
+        table("error_summary", "nips08"),
+        table("recovered_epsilon", "nips08"),
+    output:
+        figures_of("nips08"),
+    params:
+        code=code_hash("reporting"),
+        results=RESULTS,
+        datasets=PAPER,
+        folder=f"{RESULTS}/figures",
+    log:
+        log_of("figures", "nips08"),
+    benchmark:
+        time_of("figures", "nips08")
+    threads: 1
+    resources:
+        mem_mb=1000,
+    conda:
+        "../../environment.yml"
+    shell:
+        "epsilometer figures nips08 --results {params.results} --datasets {params.datasets} --output {params.folder} 2> {log}"
+
+
+rule figures_extension:
+    message:
+        "Figures of the same protocol on other data"
+    input:
+        [table(name, dataset) for name in ("tuning", "epsilon_curve", "learning_curve") for dataset in EXTENSION],
+        table("error_summary", "extension"),
+    output:
+        figures_of("extension"),
+    params:
+        code=code_hash("reporting"),
+        results=RESULTS,
+        datasets=EXTENSION,
+        folder=f"{RESULTS}/figures",
+    log:
+        log_of("figures", "extension"),
+    benchmark:
+        time_of("figures", "extension")
+    threads: 1
+    resources:
+        mem_mb=1000,
+    conda:
+        "../../environment.yml"
+    shell:
+        "epsilometer figures extension --results {params.results} --datasets {params.datasets} --output {params.folder}"
+        " 2> {log}"
