@@ -26,7 +26,7 @@ lint: $(READY) ## style, types and workflow checks
 	$(BIN)/snakemake --lint
 
 bench: $(READY) ## speed figures, on one core
-	$(BIN)/python -m benchmarks
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench
 
 lock: ## renew requirements.lock from pyproject.toml (then bring environment.yml along)
 	$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install --quiet uv

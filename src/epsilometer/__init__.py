@@ -1,3 +1,3 @@
-"""Epsilometer measures epsilon: it regenerates experiments of differential privacy and audits what mechanisms really leak."""
+"""Epsilometer measures epsilon: it regenerates the experiments of papers and audits what mechanisms really leak."""
 
 __version__ = "0.1.0"

@@ -1,10 +1,17 @@
 rule dataset:
-    message:
-        "Data set {wildcards.dataset}"
     input:
         csv=lambda wildcards: settings.extension.csv if wildcards.dataset == OWN else [],
     output:
         table("dataset"),
+    log:
+        log_of("dataset"),
+    benchmark:
+        time_of("dataset")
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
     params:
         code=code_hash("data"),
         source=lambda wildcards, input: f"--csv {input.csv}" if input.csv else "",
@@ -15,15 +22,8 @@ rule dataset:
         ),
         folds=settings.folds,
         seed=settings.seed,
-    log:
-        log_of("dataset"),
-    benchmark:
-        time_of("dataset")
-    threads: 1
-    resources:
-        mem_mb=500,
-    conda:
-        "../../environment.yml"
+    message:
+        "Data set {wildcards.dataset}"
     shell:
         "epsilometer dataset {wildcards.dataset} {params.source} {params.size} --folds {params.folds}"
         " --seed {params.seed} --output {output} 2> {log}"

@@ -1,115 +1,122 @@
 rule tuning:
-    message:
-        "Tuning of lambda on {wildcards.dataset}"
     input:
         table("dataset"),
     output:
         table("tuning"),
-    params:
-        code=code_hash("experiments"),
-        lambdas=settings.lambdas,
     log:
         log_of("tuning"),
     benchmark:
         time_of("tuning")
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=500,
-    conda:
-        "../../environment.yml"
+    params:
+        code=code_hash("experiments"),
+        lambdas=settings.lambdas,
+    message:
+        "Tuning of lambda on {wildcards.dataset}"
     shell:
         "epsilometer tuning {input} --lambdas {params.lambdas} --output {output} 2> {log}"
 
 
 rule epsilon_curve:
-    message:
-        "Epsilon curve on {wildcards.dataset}"
     input:
         dataset=table("dataset"),
         lam=lambda_source,
     output:
         table("epsilon_curve"),
+    log:
+        log_of("epsilon_curve"),
+    benchmark:
+        time_of("epsilon_curve")
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
     params:
         code=code_hash("experiments"),
         lam=lam,
         epsilons=lambda wildcards: section(wildcards).epsilons.values(),
         restarts=settings.restarts,
         seed=settings.seed,
-    log:
-        log_of("epsilon_curve"),
-    benchmark:
-        time_of("epsilon_curve")
-    threads: 1
-    resources:
-        mem_mb=500,
-    conda:
-        "../../environment.yml"
+    message:
+        "Epsilon curve on {wildcards.dataset}"
     shell:
         "epsilometer epsilon_curve {input.dataset} --lam {params.lam} --epsilons {params.epsilons}"
         " --restarts {params.restarts} --seed {params.seed} --output {output} 2> {log}"
 
 
 rule recovered_epsilon:
-    message:
-        "The epsilon behind Figure 1 of nips08"
     input:
         [table("epsilon_curve", dataset) for dataset in PAPER],
     output:
         table("recovered_epsilon", "nips08"),
-    params:
-        code=code_hash("experiments"),
-        seed=settings.seed,
     log:
         log_of("recovered_epsilon", "nips08"),
     benchmark:
         time_of("recovered_epsilon", "nips08")
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=500,
-    conda:
-        "../../environment.yml"
+    params:
+        code=code_hash("experiments"),
+        seed=settings.seed,
+    message:
+        "The epsilon behind Figure 1 of nips08"
     shell:
         "epsilometer recovered_epsilon {input} --seed {params.seed} --output {output} 2> {log}"
 
 
 rule error_table:
-    message:
-        "Test errors on {wildcards.dataset}"
     input:
         dataset=table("dataset"),
         lam=lambda_source,
         epsilon=epsilon_source,
     output:
         table("error_table"),
+    log:
+        log_of("error_table"),
+    benchmark:
+        time_of("error_table")
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
     params:
         code=code_hash("experiments"),
         lam=lam,
         epsilon=epsilon,
         restarts=settings.restarts,
         seed=settings.seed,
-    log:
-        log_of("error_table"),
-    benchmark:
-        time_of("error_table")
-    threads: 1
-    resources:
-        mem_mb=500,
-    conda:
-        "../../environment.yml"
+    message:
+        "Test errors on {wildcards.dataset}"
     shell:
         "epsilometer error_table {input.dataset} --epsilon {params.epsilon} --lam {params.lam}"
         " --restarts {params.restarts} --seed {params.seed} --output {output} 2> {log}"
 
 
 rule learning_curve:
-    message:
-        "Learning curve on {wildcards.dataset}"
     input:
         dataset=table("dataset"),
         lam=lambda_source,
         epsilon=epsilon_source,
     output:
         table("learning_curve"),
+    log:
+        log_of("learning_curve"),
+    benchmark:
+        time_of("learning_curve")
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
     params:
         code=code_hash("experiments"),
         lam=lam,
@@ -117,39 +124,35 @@ rule learning_curve:
         increment=lambda wildcards: section(wildcards).increment,
         restarts=settings.restarts,
         seed=settings.seed,
-    log:
-        log_of("learning_curve"),
-    benchmark:
-        time_of("learning_curve")
-    threads: 1
-    resources:
-        mem_mb=500,
-    conda:
-        "../../environment.yml"
+    message:
+        "Learning curve on {wildcards.dataset}"
     shell:
         "epsilometer learning_curve {input.dataset} --epsilon {params.epsilon} --lam {params.lam}"
         " --increment {params.increment} --restarts {params.restarts} --seed {params.seed} --output {output} 2> {log}"
 
 
 rule error_summary:
-    message:
-        "Mean test errors for {wildcards.paper}"
     input:
-        lambda wildcards: [table("error_table", name) for name in (PAPER if wildcards.paper == "nips08" else EXTENSION)],
+        lambda wildcards: [
+            table("error_table", name)
+            for name in (PAPER if wildcards.paper == "nips08" else EXTENSION)
+        ],
     output:
         table("error_summary", "{paper}"),
-    wildcard_constraints:
-        paper="nips08|extension",
-    params:
-        code=code_hash("experiments"),
     log:
         log_of("error_summary", "{paper}"),
     benchmark:
         time_of("error_summary", "{paper}")
+    wildcard_constraints:
+        paper="nips08|extension",
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=500,
-    conda:
-        "../../environment.yml"
+    params:
+        code=code_hash("experiments"),
+    message:
+        "Mean test errors for {wildcards.paper}"
     shell:
         "epsilometer error_summary {input} --output {output} 2> {log}"

@@ -1,53 +1,61 @@
 # One job draws all figures of a paper: importing the plotting libraries costs more than a figure.
 rule figures_nips08:
-    message:
-        "Figures of nips08"
     input:
-        [table(name, dataset) for name in ("tuning", "epsilon_curve", "learning_curve") for dataset in PAPER],
+        [
+            table(name, dataset)
+            for name in ("tuning", "epsilon_curve", "learning_curve")
+            for dataset in PAPER
+        ],
         table("error_summary", "nips08"),
         table("recovered_epsilon", "nips08"),
     output:
         figures_of("nips08"),
-    params:
-        code=code_hash("reporting"),
-        results=RESULTS,
-        datasets=PAPER,
-        folder=f"{RESULTS}/figures",
     log:
         log_of("figures", "nips08"),
     benchmark:
         time_of("figures", "nips08")
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=1000,
-    conda:
-        "../../environment.yml"
+    params:
+        code=code_hash("reporting"),
+        results=RESULTS,
+        datasets=PAPER,
+        folder=subpath(output[0], parent=True),
+    message:
+        "Figures of nips08"
     shell:
         "epsilometer figures nips08 --results {params.results} --datasets {params.datasets} --output {params.folder} 2> {log}"
 
 
 rule figures_extension:
-    message:
-        "Figures of the same protocol on other data"
     input:
-        [table(name, dataset) for name in ("tuning", "epsilon_curve", "learning_curve") for dataset in EXTENSION],
+        [
+            table(name, dataset)
+            for name in ("tuning", "epsilon_curve", "learning_curve")
+            for dataset in EXTENSION
+        ],
         table("error_summary", "extension"),
     output:
         figures_of("extension"),
-    params:
-        code=code_hash("reporting"),
-        results=RESULTS,
-        datasets=EXTENSION,
-        folder=f"{RESULTS}/figures",
     log:
         log_of("figures", "extension"),
     benchmark:
         time_of("figures", "extension")
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=1000,
-    conda:
-        "../../environment.yml"
+    params:
+        code=code_hash("reporting"),
+        results=RESULTS,
+        datasets=EXTENSION,
+        folder=subpath(output[0], parent=True),
+    message:
+        "Figures of the same protocol on other data"
     shell:
         "epsilometer figures extension --results {params.results} --datasets {params.datasets} --output {params.folder}"
         " 2> {log}"

@@ -65,7 +65,11 @@ def _parser() -> argparse.ArgumentParser:
     _epsilon(sub)
     sub.add_argument("--increment", type=_positive, required=True, help="records to add, or a share of them below 1")
 
-    sub = verb("error_summary", _error_summary, "Mean test errors with both spreads, beside those that Figure 1 of nips08 prints.")
+    sub = verb(
+        "error_summary",
+        _error_summary,
+        "Mean test errors with both spreads, beside those that Figure 1 of nips08 prints.",
+    )
     sub.add_argument("error_tables", type=Path, nargs="+", help="tables written by `epsilometer error_table`")
     _output(sub)
 
@@ -97,7 +101,10 @@ def _experiment(sub: argparse.ArgumentParser) -> None:
 
 def _epsilon(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
-        "--epsilon", type=_number_or_table, required=True, help="epsilon, or the table of recovered epsilons to take it from"
+        "--epsilon",
+        type=_number_or_table,
+        required=True,
+        help="epsilon, or the table of recovered epsilons to take it from",
     )
 
 
@@ -139,9 +146,7 @@ def _epsilon_value(epsilon: float | Path) -> float:
     return common_epsilon(epsilon) if isinstance(epsilon, Path) else epsilon
 
 
-def _epsilon_curve(
-    dataset: Path, output: Path, epsilons: list[float], lam: float | Path, restarts: int, seed: int
-) -> None:
+def _epsilon_curve(dataset: Path, output: Path, epsilons: list[float], lam: float | Path, restarts: int, seed: int) -> None:
     from epsilometer.experiments.curves import epsilon_curve
 
     epsilon_curve(dataset, output, epsilons=epsilons, lam=_lambda(lam), restarts=restarts, seed=seed)
@@ -153,9 +158,7 @@ def _recovered_epsilon(curves: list[Path], output: Path, seed: int) -> None:
     recovered_epsilon(curves, output, seed=seed)
 
 
-def _error_table(
-    dataset: Path, output: Path, epsilon: float | Path, lam: float | Path, restarts: int, seed: int
-) -> None:
+def _error_table(dataset: Path, output: Path, epsilon: float | Path, lam: float | Path, restarts: int, seed: int) -> None:
     from epsilometer.experiments.curves import error_table
 
     error_table(dataset, output, epsilon=_epsilon_value(epsilon), lam=_lambda(lam), restarts=restarts, seed=seed)

@@ -32,9 +32,7 @@ class Guarantee:
         if not 0 <= self.delta < 1:
             raise EpsilometerError(f"delta is {self.delta:g}; it must be in [0, 1)")
         if self.adjacency not in get_args(Adjacency):
-            raise EpsilometerError(
-                f"adjacency is {self.adjacency!r}; it must be one of {', '.join(get_args(Adjacency))}"
-            )
+            raise EpsilometerError(f"adjacency is {self.adjacency!r}; it must be one of {', '.join(get_args(Adjacency))}")
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,9 @@ class LabelledData:
             )
         if self.labels.shape != (len(self.features),):
             raise EpsilometerError(f"there are {len(self.features)} records but labels of shape {self.labels.shape}")
-        _refuse(~np.isfinite(self.features).all(axis=1), "has a missing or infinite value; fill it or leave the record out")
+        _refuse(
+            np.any(~np.isfinite(self.features), axis=1), "has a missing or infinite value; fill it or leave the record out"
+        )
         norms = np.linalg.norm(self.features, axis=1)
         _refuse(norms > 1 + NORM_SLACK, "has norm {:.6g}; scale the records by a public bound to at most 1", norms)
         _refuse(~np.isin(self.labels, (-1.0, 1.0)), "has label {:g}; a label must be -1 or 1", self.labels)

@@ -41,9 +41,7 @@ def _numbers(line: list[str], header: list[str], number: int, path: Path) -> lis
     values = []
     for name, cell in zip(header, line, strict=True):
         if not cell.strip():
-            raise EpsilometerError(
-                f"{path}: record {number} has no value for {name}; fill it in or leave the record out"
-            )
+            raise EpsilometerError(f"{path}: record {number} has no value for {name}; fill it in or leave the record out")
         try:
             values.append(float(cell))
         except ValueError:

@@ -33,7 +33,9 @@ class Prepared:
         return self.data.take(self.fold != fold), self.data.take(self.fold == fold)
 
 
-def prepare_dataset(name: str, path: Path, *, points: float, holdout: float, folds: int, seed: int, csv: Path | None) -> None:
+def prepare_dataset(
+    name: str, path: Path, *, points: float, holdout: float, folds: int, seed: int, csv: Path | None
+) -> None:
     """Write the data set `name` as a table: part, fold, label and features, a row for each record, in random order.
 
     A synthetic set has `points` records for the experiments and `holdout` others for tuning. A real one, or the user's own,

@@ -29,14 +29,12 @@ ROWS_AT_ONCE = 256  # a chunk of margins (rows x restarts) stays in the second-l
 COARSE_ROWS = 1500  # rows of the subsample; more make its steps dearer, fewer make its Hessian worse
 
 
-
-
-class NotConverged(EpsilometerError):
+class NotConvergedError(EpsilometerError):
     """The solver could not bring every gradient below the tolerance."""
 
 
 def minimise_logistic(signed: Array, lam: float, linear: Array, tolerance: float = TOLERANCE) -> Array:
-    """The minimisers (restarts, d) of J_r for the rows a_i of `signed` (n, d) and the linear terms of `linear` (restarts, d)."""
+    """The minimisers (restarts, d) of J_r, for rows a_i (n, d) and linear terms c_r (restarts, d)."""
     signed = np.ascontiguousarray(signed, dtype=np.float64)
     linear_columns = np.ascontiguousarray(np.atleast_2d(linear).T, dtype=np.float64)
     with np.errstate(over="ignore"):  # exp overflows to inf for a saturated record, whose weight is then rightly zero
@@ -67,7 +65,7 @@ def _minimise(signed: Array, lam: float, linear: Array, tolerance: float) -> Arr
 
 def _check(residual: Array, tolerance: float) -> None:
     if not (residual <= tolerance).all():
-        raise NotConverged(
+        raise NotConvergedError(
             f"{np.sum(~(residual <= tolerance))} of {residual.size} fits did not converge: the largest gradient component "
             f"is {np.nanmax(residual):.2g}, the tolerance is {tolerance:.2g}; rescale the data or regularise more"
         )
@@ -78,9 +76,7 @@ def _coarse(signed: Array, lam: float, linear: Array, anchor: Array, start: Arra
     rows = signed[:: max(1, len(signed) // COARSE_ROWS)]
     pull, _ = _pull_and_curvature(rows, anchor, None)
     correction = pull - lam * anchor
-    solutions, inverse, _ = _newton(
-        rows, lam, linear + correction, start, 1e-3 * np.sqrt(lam), np.float32, max_steps=12
-    )
+    solutions, inverse, _ = _newton(rows, lam, linear + correction, start, 1e-3 * np.sqrt(lam), np.float32, max_steps=12)
     return solutions, inverse
 
 
@@ -91,31 +87,29 @@ def _newton(
 
     Returns the solutions, the inverse Hessians there, and the largest gradient component of each.
     """
-    rows = signed.astype(dtype)
+    rows: Array = signed.astype(dtype)
     products = _row_products(rows)
-    here, gradient, inverse = start, None, None
-    norm = np.full(linear.shape[1], np.inf)
-    trial, step, fraction = start, np.zeros_like(linear), np.ones(linear.shape[1])
+
+    def gradient_and_inverse(w: Array) -> tuple[Array, Array]:
+        pull, curvature = _pull_and_curvature(rows, w.astype(dtype), products)
+        inverse: Array = np.linalg.inv(_unpack(curvature, lam, len(w)))  # type: ignore[assignment]
+        return lam * w + linear - pull, inverse
+
+    here = start
+    gradient, inverse = gradient_and_inverse(start)
+    fraction = np.ones(linear.shape[1])
     for _ in range(max_steps):
-        pull, curvature = _pull_and_curvature(rows, trial.astype(dtype), products)
-        trial_gradient = lam * trial + linear - pull
-        trial_inverse = np.linalg.inv(_unpack(curvature, lam, len(linear)))
-        trial_norm = np.linalg.norm(trial_gradient, axis=0)
-        if gradient is None or inverse is None:
-            here, gradient, inverse, norm = trial, trial_gradient, trial_inverse, trial_norm
-        else:
-            better = trial_norm <= (1 - 1e-4 * fraction) * norm
-            here = np.where(better, trial, here)
-            gradient = np.where(better, trial_gradient, gradient)
-            inverse = np.where(better[:, None, None], trial_inverse, inverse)
-            norm = np.where(better, trial_norm, norm)
-            fraction = np.where(better, 1.0, fraction / 2)
-        residual = np.abs(gradient).max(axis=0)
-        if (residual <= tolerance).all() or (fraction < 1e-10).all():
+        if (np.abs(gradient).max(axis=0) <= tolerance).all() or (fraction < 1e-10).all():
             break
-        step = -np.einsum("rij,jr->ir", inverse, gradient)
-        trial = here + fraction * step
-    return here, inverse, residual
+        trial = here - fraction * np.einsum("rij,jr->ir", inverse, gradient)
+        trial_gradient, trial_inverse = gradient_and_inverse(trial)
+        norm, trial_norm = np.linalg.norm(gradient, axis=0), np.linalg.norm(trial_gradient, axis=0)
+        better = trial_norm <= (1 - 1e-4 * fraction) * norm
+        here = np.where(better, trial, here)
+        gradient = np.where(better, trial_gradient, gradient)
+        inverse = np.where(better[:, None, None], trial_inverse, inverse)
+        fraction = np.where(better, 1.0, fraction / 2)
+    return here, inverse, np.abs(gradient).max(axis=0)
 
 
 def _quasi_newton(
@@ -126,7 +120,7 @@ def _quasi_newton(
     A column whose gradient stops falling is left where it was best. In single precision a column also takes the step that
     its last gradient gives: the next stage measures what that was worth.
     """
-    rows = signed.astype(dtype)
+    rows: Array = signed.astype(dtype)
     best = start.copy()
     residual = np.full(linear.shape[1], np.inf)
     active = np.arange(linear.shape[1])
@@ -161,7 +155,7 @@ def _bfgs_update(inverse: Array, step: Array, change: Array) -> Array:
 
 
 def _pull_and_curvature(rows: Array, w: Array, products: Array | None) -> tuple[Array, Array]:
-    """(1/n) sum_i s_i a_i and, given the rows' products, (1/n) sum_i s_i (1 - s_i) a_i a_i^T, packed; s_i = 1/(1+exp(a_i.w))."""
+    """The means of s_i a_i and, given the rows' products, of s_i (1 - s_i) a_i a_i^T, packed; s_i = 1/(1 + exp(a_i.w))."""
     pull = np.zeros(w.shape)
     curvature = np.zeros((0 if products is None else products.shape[1], w.shape[1]))
     buffer = np.empty((min(ROWS_AT_ONCE, len(rows)), w.shape[1]), dtype=w.dtype)

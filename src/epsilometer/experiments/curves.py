@@ -11,7 +11,7 @@ import numpy as np
 from epsilometer.core import EpsilometerError, stream, write_table
 from epsilometer.data import read_dataset
 from epsilometer.data.prepare import EXPERIMENT
-from epsilometer.experiments.protocol import METHODS, PRIVATE, STANDARD, method, restarts_of, error_rates, with_progress
+from epsilometer.experiments.protocol import METHODS, PRIVATE, STANDARD, error_rates, method, restarts_of, with_progress
 
 
 def error_table(dataset: Path, output: Path, *, epsilon: float, lam: float, restarts: int, seed: int) -> None:
@@ -57,9 +57,7 @@ def learning_curve(
     write_table(output, rows)
 
 
-def epsilon_curve(
-    dataset: Path, output: Path, *, epsilons: Sequence[float], lam: float, restarts: int, seed: int
-) -> None:
+def epsilon_curve(dataset: Path, output: Path, *, epsilons: Sequence[float], lam: float, restarts: int, seed: int) -> None:
     """Write the test error of each private method at each epsilon, and of the standard one, which has none."""
     prepared = read_dataset(dataset, EXPERIMENT)
     rows = []
@@ -80,9 +78,7 @@ def _sizes(records: int, increment: float) -> list[int]:
     return [step * k for k in range(1, records // step + 1)]
 
 
-def _summary(
-    dataset: Path, name: str, epsilon: float, lam: float, n: int, fold: int, errors: Any
-) -> dict[str, Any]:
+def _summary(dataset: Path, name: str, epsilon: float, lam: float, n: int, fold: int, errors: Any) -> dict[str, Any]:
     """One fold's mean over the restarts and their standard deviation."""
     return {
         "dataset": dataset.stem,

@@ -10,7 +10,7 @@ import numpy as np
 from epsilometer.core import read_table, stream, write_table
 from epsilometer.data import read_dataset
 from epsilometer.data.prepare import HOLDOUT
-from epsilometer.experiments.protocol import STANDARD, method, error_rates, with_progress
+from epsilometer.experiments.protocol import STANDARD, error_rates, method, with_progress
 
 
 def tuning(dataset: Path, output: Path, *, lambdas: Sequence[float]) -> None:
@@ -21,7 +21,9 @@ def tuning(dataset: Path, output: Path, *, lambdas: Sequence[float]) -> None:
         for fold in range(prepared.folds):
             train, test = prepared.split(fold)
             errors = error_rates(method(STANDARD, np.inf, lam), train, test, 1, stream(0))
-            rows.append({"dataset": dataset.stem, "lam": lam, "fold": fold, "records": len(prepared.data), "error": errors[0]})
+            rows.append(
+                {"dataset": dataset.stem, "lam": lam, "fold": fold, "records": len(prepared.data), "error": errors[0]}
+            )
     write_table(output, rows)
 
 

@@ -13,7 +13,7 @@ from epsilometer.mechanisms.controls import NonPrivateLogistic
 
 @dataclass(frozen=True)
 class OutputPerturbation:
-    """Algorithm 1: the minimiser of regularised logistic regression plus noise of density ~ exp(-(n lam epsilon / 2) |b|)."""
+    """Algorithm 1: the minimiser of logistic regression plus noise of density ~ exp(-(n lam epsilon / 2) |b|)."""
 
     epsilon: float
     lam: float

@@ -1,0 +1,8 @@
+"""Speed figures, each side by side with its rival in one run on one core: `make bench`."""
+
+from __future__ import annotations
+
+from tests.bench import solver
+
+if __name__ == "__main__":
+    solver.run()

@@ -1,0 +1,90 @@
+"""A copy of the project in which the workflow can run without touching the checkout."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("Snakefile", "environment.yml", "workflow", "config", "src")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with all that the workflow needs."""
+
+    folder: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        return os.environ | {"PYTHONPATH": str(self.folder / "src"), "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def command(self, *arguments: str, cores: int = 2) -> list[str]:
+        profile = ["--workflow-profile", "workflow/profiles/default", "--configfile", "config/quick.yaml"]
+        return [sys.executable, "-m", "snakemake", *profile, "--cores", str(cores), *arguments]
+
+    def snakemake(self, *arguments: str, cores: int = 2) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*arguments, cores=cores),
+            cwd=self.folder,
+            env=self.environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=300,
+        )
+
+    def planned(self, *arguments: str) -> dict[str, int]:
+        """The jobs, by rule, that a run would do now."""
+        output = self.snakemake("--dry-run", *arguments).stdout
+        if "Nothing to be done" in output:
+            return {}
+        stats = output.split("Job stats:")[1].split("total")[0]
+        return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", stats, re.MULTILINE) if name != "all"}
+
+    def products(self) -> dict[str, bytes]:
+        """Every table and figure of the quick configuration, by name."""
+        results = self.folder / "results" / "quick"
+        files = [path for kind in ("*.csv", "*.svg") for path in results.rglob(kind)]
+        return {path.relative_to(results).as_posix(): path.read_bytes() for path in files}
+
+
+def new_project(folder: Path) -> Project:
+    folder.mkdir(parents=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        else:
+            shutil.copy(source, folder / part)
+    return Project(folder)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project whose quick run has finished, on two cores; tests must leave its files as they are."""
+    project = new_project(tmp_path_factory.mktemp("finished") / "project")
+    run = project.snakemake()
+    assert run.returncode == 0, run.stdout
+    return project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project in which nothing has run yet."""
+    return new_project(tmp_path / "project")
+
+
+@pytest.fixture
+def edited(finished: Project, tmp_path: Path) -> Project:
+    """A finished project of the test's own, to edit."""
+    shutil.copytree(finished.folder, tmp_path / "edited")
+    return Project(tmp_path / "edited")

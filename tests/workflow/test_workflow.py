@@ -1,0 +1,159 @@
+"""The workflow end to end, on the quick configuration."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from epsilometer.core import stream
+from tests.workflow.conftest import Project
+
+EXPERIMENTS = {
+    "tuning": 4,
+    "epsilon_curve": 4,
+    "recovered_epsilon": 1,
+    "error_table": 4,
+    "learning_curve": 4,
+    "error_summary": 2,
+}
+FIGURES = {"figures_nips08": 1, "figures_extension": 1}
+
+
+def test_quick_run_leaves_every_table_and_figure(finished: Project) -> None:
+    names = set(finished.products())
+    datasets = ("separable", "unseparable", "breast_cancer", "rand_hie")
+    for rule in ("dataset", "tuning", "epsilon_curve", "error_table", "learning_curve"):
+        assert {f"{rule}/{dataset}.csv" for dataset in datasets} <= names
+    assert {"recovered_epsilon/nips08.csv", "error_summary/nips08.csv", "error_summary/extension.csv"} <= names
+    assert sum(name.endswith(".svg") for name in names) == 7
+    logs = list((finished.folder / "results/quick/logs").rglob("*.log"))
+    assert len(logs) == len(list((finished.folder / "results/quick/benchmarks").rglob("*.tsv"))) == 25
+
+
+def test_a_second_run_does_nothing_and_says_so(finished: Project) -> None:
+    run = finished.snakemake()
+    assert run.returncode == 0
+    assert "Nothing to be done" in run.stdout
+
+
+def test_one_core_and_two_cores_give_the_same_bytes(finished: Project, project: Project) -> None:
+    run = project.snakemake(cores=1)
+    assert run.returncode == 0, run.stdout
+    assert project.products() == finished.products()
+
+
+@pytest.mark.parametrize(
+    ("edited_file", "expected"),
+    [
+        ("core/streams.py", {"dataset": 4} | EXPERIMENTS | FIGURES),
+        ("data/synthetic.py", {"dataset": 4} | EXPERIMENTS | FIGURES),
+        ("erm/solver.py", EXPERIMENTS | FIGURES),
+        ("mechanisms/output_perturbation.py", EXPERIMENTS | FIGURES),
+        ("experiments/curves.py", EXPERIMENTS | FIGURES),
+        ("reporting/style.py", FIGURES),
+        ("cli/__init__.py", {}),
+        ("config.py", {}),
+    ],
+)
+def test_an_edit_reruns_exactly_the_jobs_that_stand_on_it(
+    edited: Project, edited_file: str, expected: dict[str, int]
+) -> None:
+    """Comments count as edits: the hash is of the text."""
+    with (edited.folder / "src/epsilometer" / edited_file).open("a") as file:
+        file.write("# edited\n")
+    assert edited.planned() == expected
+
+
+def test_a_changed_setting_reruns_what_depends_on_it(edited: Project) -> None:
+    assert (
+        edited.planned("--config", "lambdas=[0.01]")
+        == {
+            "tuning": 4,
+            "epsilon_curve": 2,
+            "error_table": 2,
+            "learning_curve": 2,
+            "error_summary": 1,
+        }
+        | FIGURES
+    )
+    assert edited.planned("--config", "restarts=21") == {k: n for k, n in EXPERIMENTS.items() if k != "tuning"} | FIGURES
+
+
+def test_a_killed_run_resumes_where_it_was(project: Project, finished: Project) -> None:
+    tables = project.folder / "results/quick"
+    run = subprocess.Popen(
+        project.command(cores=1),
+        cwd=project.folder,
+        env=project.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while len(list(tables.glob("*/*.csv"))) < 6 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    done = {path: path.stat().st_mtime_ns for path in tables.glob("*/*.csv")}
+    assert 6 <= len(done) < 24
+
+    again = project.snakemake()
+
+    assert again.returncode == 0, again.stdout
+    redone = [path.name for path, modified in done.items() if path.stat().st_mtime_ns != modified]
+    assert len(redone) <= 2, "only a job that was under way may be done again"
+    assert project.products() == finished.products()
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("restart=20", ["restart is not a key", "restarts"]),
+        ("extension={epsilon: -1}", ["extension.epsilon", "-1", "greater than 0"]),
+        ("extension={datasets: [iris]}", ["extension.datasets", "'iris'", "'breast_cancer' or 'rand_hie'"]),
+        ("folds=five", ["folds", "'five'", "integer"]),
+    ],
+)
+def test_a_bad_setting_is_one_sentence_before_any_job(project: Project, setting: str, words: list[str]) -> None:
+    run = project.snakemake("--config", setting)
+    assert run.returncode != 0
+    sentences = [line for line in run.stdout.splitlines() if line.strip().startswith("config:")]
+    assert len(sentences) == 1
+    for word in words:
+        assert word in sentences[0]
+    assert "Traceback" not in run.stdout
+    assert not (project.folder / "results").exists()
+
+
+def test_own_csv_goes_through_the_same_protocol(project: Project) -> None:
+    _write_own(project, factor=1.0)
+    settings = "extension={datasets: [], csv: own.csv}"
+    target = ["results/quick/figures/extension_curves.svg"]
+    run = project.snakemake(*target, "--config", settings)
+    assert run.returncode == 0, run.stdout
+    assert {"error_table/own.csv", "learning_curve/own.csv", "epsilon_curve/own.csv"} <= set(project.products())
+
+
+def test_a_bad_own_csv_fails_with_a_sentence_and_no_table(project: Project) -> None:
+    _write_own(project, factor=1.5)
+    settings = "extension={datasets: [], csv: own.csv}"
+    run = project.snakemake("results/quick/error_table/own.csv", "--config", settings)
+    assert run.returncode != 0
+    assert "epsilometer: own.csv: record 1 has norm 1.5; scale the records by a public bound to at most 1" in run.stdout
+    assert not project.products()
+
+
+def _write_own(project: Project, factor: float) -> None:
+    rng = stream(0, "own")
+    features = rng.standard_normal((300, 3))
+    features *= factor / np.linalg.norm(features, axis=1, keepdims=True)
+    with (project.folder / "own.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "label", "income", "weight"])
+        writer.writerows([[x[0], 1 if x[0] > 0 else -1, x[1], x[2]] for x in features.tolist()])
