@@ -5,6 +5,7 @@ CORES ?= all
 
 BIN := .venv/bin
 READY := .venv/.ready
+export PATH := $(CURDIR)/$(BIN):$(PATH)
 SNAKEMAKE = $(BIN)/snakemake --workflow-profile workflow/profiles/default --configfile $(CONFIG) --cores $(CORES)
 
 .PHONY: all quick test lint bench lock clean help

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.bench import solver
+from tests.bench import solver, startup
 
 if __name__ == "__main__":
     solver.run()
+    startup.run()

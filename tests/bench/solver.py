@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from epsilometer.core import stream
+from epsilometer.core import LabelledData, stream
 from epsilometer.data import SYNTHETIC
 from epsilometer.erm import minimise_logistic, spherical_noise
 
@@ -28,8 +29,8 @@ def run() -> None:
         linear = spherical_noise(RESTARTS, data.features.shape[1], epsilon / 2, stream(0, "bench", epsilon)) / N
         batched, loop = [], []
         for _ in range(ROUNDS):
-            batched.append(_seconds(lambda: minimise_logistic(signed, LAM, linear)))
-            loop.append(_seconds(lambda: [rival.fit(data.features, data.labels) for _ in range(RESTARTS // 4)]) * 4)
+            batched.append(_seconds(partial(minimise_logistic, signed, LAM, linear)))
+            loop.append(_seconds(partial(_loop, rival, data, RESTARTS // 4)) * 4)
         ours, theirs = float(np.median(batched)), float(np.median(loop))
         solutions = minimise_logistic(signed, LAM, linear)
         gradient = LAM * solutions + linear - expit(-(solutions @ signed.T)) @ signed / N
@@ -37,6 +38,11 @@ def run() -> None:
             f"{epsilon:<9g} {RESTARTS / ours:>14.0f} {RESTARTS / theirs:>21.0f} {theirs / ours:>7.1f}"
             f" {np.abs(gradient).max():>18.1e}"
         )
+
+
+def _loop(rival: LogisticRegression, data: LabelledData, fits: int) -> None:
+    for _ in range(fits):
+        rival.fit(data.features, data.labels)
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -1,0 +1,28 @@
+"""What a test needs from its machine: without it the test is skipped, but on CI it fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import NoReturn
+
+import pytest
+
+
+def need(*tools: str) -> None:
+    """Go on only if all these programs are installed."""
+    for tool in tools:
+        if shutil.which(tool) is None:
+            _stop(f"This test needs {tool}, which is not installed.")
+
+
+def need_root() -> None:
+    """Go on only as root."""
+    if os.geteuid() != 0:
+        _stop("This test needs to run as root.")
+
+
+def _stop(reason: str) -> NoReturn:
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
