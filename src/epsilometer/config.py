@@ -20,9 +20,19 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 def _distinct(values: list[Any]) -> list[Any]:
-    if len(set(values)) < len(values):
-        raise ValueError("its entries must differ")
+    twice = [value for number, value in enumerate(values) if value in values[:number]]
+    if twice:
+        raise ValueError(f"{twice[0]!r} is there twice; its entries must differ")
     return values
+
+
+def _named(path: Path) -> Path:
+    if path == Path():
+        raise ValueError("the path is empty; name a file or folder")
+    return path
+
+
+NamedPath = Annotated[Path, AfterValidator(_named)]
 
 
 class Section(BaseModel):
@@ -44,7 +54,7 @@ class EpsilonGrid(Section):
 
     def values(self) -> list[float]:
         decades = np.log10(self.largest / self.smallest)
-        points = np.logspace(0, decades, round(decades * self.per_decade) + 1) * self.smallest
+        points = np.logspace(0, decades, max(1, round(decades * self.per_decade)) + 1) * self.smallest
         return [float(f"{value:.4g}") for value in points]
 
 
@@ -70,7 +80,9 @@ class Extension(Section):
     datasets: Annotated[list[Literal["breast_cancer", "rand_hie"]], AfterValidator(_distinct)] = Field(
         description="Real data sets that ship inside dependencies."
     )
-    csv: Path | None = Field(None, description="A CSV of your own: columns `label` (-1 or 1) and features of norm <= 1.")
+    csv: NamedPath | None = Field(
+        None, description="A CSV of your own: columns `label` (-1 or 1) and features of norm <= 1."
+    )
     holdout: float = Field(gt=0, lt=1, description="Share of the records set aside for tuning lambda.")
     increment: float = Field(gt=0, le=0.5, description="Share of the training records that each point of a curve adds.")
     epsilon: Positive = Field(description="Privacy parameter of the table and of the learning curve.")
@@ -81,7 +93,7 @@ class Config(Section):
     """Everything a run depends on, apart from the code."""
 
     seed: int = Field(ge=0, description="Root of every random stream.")
-    results: Path = Field(description="Folder for tables and figures.")
+    results: NamedPath = Field(description="Folder for tables and figures.")
     folds: int = Field(ge=2, description="Folds of every cross-validation.")
     restarts: int = Field(ge=2, description="Runs of each randomised method in each fold.")
     lambdas: Annotated[list[Positive], Field(min_length=1), AfterValidator(_distinct)] = Field(

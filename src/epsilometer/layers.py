@@ -42,9 +42,18 @@ def imported_layers(layer: str, package: Path = PACKAGE) -> frozenset[str]:
     names = set()
     for source in (package / layer).rglob("*.py"):
         for node in ast.walk(ast.parse(source.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                names.add(node.module)
+            if isinstance(node, ast.ImportFrom):
+                module = ".".join(filter(None, [_relative_to(source, node.level, package), node.module]))
+                names.update([module, *(f"{module}.{alias.name}" for alias in node.names)])
             elif isinstance(node, ast.Import):
                 names.update(alias.name for alias in node.names)
     parts = [name.split(".") for name in names if name.startswith("epsilometer.")]
     return frozenset(part[1] for part in parts if part[1] in LAYERS)
+
+
+def _relative_to(source: Path, level: int, package: Path) -> str:
+    """The module that a relative import of this level starts from; nothing for an absolute one."""
+    if level == 0:
+        return ""
+    folder = source.relative_to(package).parts[:-1]
+    return ".".join(["epsilometer", *folder[: len(folder) + 1 - level]])

@@ -38,9 +38,11 @@ def _parser() -> argparse.ArgumentParser:
     sub = verb("dataset", _dataset, "Draw or read a data set, check it, and divide it into holdout, experiment and folds.")
     sub.add_argument("name", help="separable, unseparable, breast_cancer, rand_hie, or own (with --csv)")
     sub.add_argument("--csv", type=Path, help="a CSV of your own: columns label (-1 or 1) and features of norm at most 1")
-    sub.add_argument("--points", type=int, default=0, help="records for the experiments (synthetic data)")
-    sub.add_argument("--holdout", type=float, required=True, help="records for tuning: a number, or a share of real data")
-    sub.add_argument("--folds", type=int, required=True)
+    sub.add_argument("--points", type=_count, default=0, help="records for the experiments (synthetic data)")
+    sub.add_argument(
+        "--holdout", type=_positive, required=True, help="records for tuning: a number, or a share of real data"
+    )
+    sub.add_argument("--folds", type=_count, required=True)
     _seed_and_output(sub)
 
     sub = verb("tuning", _tuning, "Cross-validate standard logistic regression on the holdout for each lambda.")
@@ -88,14 +90,14 @@ def _output(sub: argparse.ArgumentParser) -> None:
 
 
 def _seed_and_output(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--seed", type=int, required=True)
+    sub.add_argument("--seed", type=_count, required=True)
     _output(sub)
 
 
 def _experiment(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("dataset", type=Path, help="a table written by `epsilometer dataset`")
     sub.add_argument("--lam", type=_number_or_table, required=True, help="lambda, or the tuning table to take the best from")
-    sub.add_argument("--restarts", type=int, required=True)
+    sub.add_argument("--restarts", type=_at_least_one, required=True)
     _seed_and_output(sub)
 
 
@@ -113,6 +115,19 @@ def _positive(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    return value
+
+
+def _at_least_one(text: str) -> int:
+    if _count(text) == 0:
+        raise argparse.ArgumentTypeError("0 is too few")
+    return int(text)
 
 
 def _number_or_table(text: str) -> float | Path:

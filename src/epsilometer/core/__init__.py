@@ -1,18 +1,34 @@
 """The nouns that every other layer speaks in, and the little that they all share."""
 
 from epsilometer.core.errors import EpsilometerError
-from epsilometer.core.nouns import Adjacency, Array, Guarantee, LabelledData, Mechanism
+from epsilometer.core.nouns import (
+    Adjacency,
+    Array,
+    Dataset,
+    Guarantee,
+    HasDensity,
+    HasSupport,
+    LabelledData,
+    Mechanism,
+    NeighbouringPair,
+    require_positive,
+)
 from epsilometer.core.streams import stream
 from epsilometer.core.tables import read_table, write_table
 
 __all__ = [
     "Adjacency",
     "Array",
+    "Dataset",
     "EpsilometerError",
     "Guarantee",
+    "HasDensity",
+    "HasSupport",
     "LabelledData",
     "Mechanism",
+    "NeighbouringPair",
     "read_table",
+    "require_positive",
     "stream",
     "write_table",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,14 @@ class Guarantee:
 
 @dataclass(frozen=True)
 class LabelledData:
-    """Records in the unit ball with labels -1 or +1; checked, never mended, at construction."""
+    """Records in the unit ball with labels -1 or +1; checked, never mended, at construction.
+
+    With `weights`, row i stands for weights[i] equal records, so that a data set of millions can be small.
+    """
 
     features: Array
     labels: Array
+    weights: Array | None = None
 
     def __post_init__(self) -> None:
         if self.features.ndim != 2 or len(self.features) == 0:
@@ -55,16 +59,36 @@ class LabelledData:
         norms = np.linalg.norm(self.features, axis=1)
         _refuse(norms > 1 + NORM_SLACK, "has norm {:.6g}; scale the records by a public bound to at most 1", norms)
         _refuse(~np.isin(self.labels, (-1.0, 1.0)), "has label {:g}; a label must be -1 or 1", self.labels)
+        if self.weights is not None:
+            if self.weights.shape != self.labels.shape:
+                raise EpsilometerError(f"there are {len(self)} records but weights of shape {self.weights.shape}")
+            _refuse(~(self.weights > 0), "has weight {:g}; a weight must be above 0", self.weights)
 
     def __len__(self) -> int:
+        """The number of rows."""
         return len(self.features)
+
+    @property
+    def n(self) -> float:
+        """The number of records: rows, counted with their weights."""
+        return float(len(self)) if self.weights is None else float(self.weights.sum())
+
+    @property
+    def signed(self) -> Array:
+        """The rows y_i x_i, on which losses of the margin y w.x depend."""
+        return self.labels[:, None] * self.features
 
     def take(self, rows: NDArray[Any] | slice) -> LabelledData:
         """The records at `rows`, which were checked already."""
         part = object.__new__(LabelledData)
         object.__setattr__(part, "features", self.features[rows])
         object.__setattr__(part, "labels", self.labels[rows])
+        object.__setattr__(part, "weights", None if self.weights is None else self.weights[rows])
         return part
+
+
+Dataset = LabelledData | NDArray[Any]
+"""Labelled data, or an array with a row (or a scalar) for each record."""
 
 
 def _refuse(bad: NDArray[np.bool_], complaint: str, values: Array | None = None) -> None:
@@ -78,6 +102,48 @@ def _refuse(bad: NDArray[np.bool_], complaint: str, values: Array | None = None)
         )
 
 
+def require_positive(**values: float) -> None:
+    """Raise, with the name and the value, for the first of these parameters that is not a positive finite number."""
+    for name, value in values.items():
+        if not 0 < value < math.inf:
+            raise EpsilometerError(f"{name} is {value:g}; it must be a number above 0")
+
+
+@dataclass(frozen=True)
+class NeighbouringPair:
+    """Two data sets that differ in one record, and why they are worth a look."""
+
+    first: Dataset
+    second: Dataset
+    adjacency: Adjacency
+    reason: str
+
+    def __post_init__(self) -> None:
+        first, second = _counted(self.first), _counted(self.second)
+        difference = {record: first.get(record, 0) - second.get(record, 0) for record in first | second}
+        changes = sorted(change for change in difference.values() if abs(change) > 1e-9)
+        if changes != [-1, 1] if self.adjacency == "replace-one" else changes not in ([-1], [1]):
+            wanted = "one record exchanged" if self.adjacency == "replace-one" else "one record more or less"
+            raise EpsilometerError(f"the data sets are no {self.adjacency} neighbours: {wanted} is wanted, not {changes}")
+
+    def reversed(self) -> NeighbouringPair:
+        """The same pair, looked at from the other side."""
+        return NeighbouringPair(self.second, self.first, self.adjacency, self.reason)
+
+
+def _counted(dataset: Dataset) -> dict[bytes, float]:
+    """How often each record occurs."""
+    weights: Any
+    if isinstance(dataset, LabelledData):
+        rows, weights = np.column_stack([dataset.features, dataset.labels]), dataset.weights
+    else:
+        rows, weights = np.asarray(dataset).reshape(len(dataset), -1), None
+    counts: dict[bytes, float] = {}
+    for row, weight in zip(rows + 0.0, np.ones(len(rows)) if weights is None else weights, strict=True):  # -0.0 is 0.0
+        counts[row.tobytes()] = counts.get(row.tobytes(), 0.0) + float(weight)
+    return counts
+
+
 class Mechanism(Protocol):
     """Draws outputs from a data set."""
 
@@ -89,5 +155,21 @@ class Mechanism(Protocol):
     def source(self) -> str:
         """Where the mechanism is defined: source, algorithm or theorem."""
 
-    def sample(self, dataset: Any, size: int, rng: np.random.Generator) -> Array:
+    def sample(self, dataset: Any, size: int, rng: np.random.Generator) -> NDArray[Any]:
         """`size` independent outputs, stacked along the first axis."""
+
+
+@runtime_checkable
+class HasDensity(Protocol):
+    """A mechanism that knows the density of its outputs, or their probability where they are discrete."""
+
+    def log_density(self, dataset: Any, outputs: NDArray[Any]) -> Array:
+        """The log-density of each output; -inf where it is impossible."""
+
+
+@runtime_checkable
+class HasSupport(Protocol):
+    """A mechanism with finitely many outputs, which it can list."""
+
+    def support(self, dataset: Any) -> NDArray[Any]:
+        """Every possible output, stacked along the first axis."""

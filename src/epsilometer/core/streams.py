@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
 import numpy as np
 
@@ -13,5 +14,5 @@ def stream(seed: int, *name: object) -> np.random.Generator:
     Equal names give equal streams whatever the number of cores, the order of the jobs or the machine; different names give
     independent ones.
     """
-    digest = hashlib.sha256("/".join(map(str, name)).encode()).digest()
+    digest = hashlib.sha256(json.dumps([str(part) for part in name]).encode()).digest()
     return np.random.default_rng([seed, *np.frombuffer(digest, dtype="<u4").tolist()])

@@ -27,21 +27,34 @@ def write_table(path: Path, rows: Iterable[Row]) -> None:
         writer.writerows({column: _text(value) for column, value in row.items()} for row in rows)
 
 
-def read_table(path: Path) -> list[dict[str, Any]]:
-    """The rows of a table, numbers as numbers and empty cells as nan."""
+def read_table(path: Path, *columns: str) -> list[dict[str, Any]]:
+    """The rows of a table, numbers as numbers and empty cells as nan; it must have rows, and at least these columns."""
     try:
-        with open(path, newline="") as file:
-            return [{column: _value(cell) for column, cell in row.items()} for row in csv.DictReader(file)]
+        with open(path, newline="", encoding="utf-8") as file:
+            header, *lines = csv.reader(file)
     except OSError as error:
         raise EpsilometerError(f"cannot read the table {path}: {error.strerror}") from error
+    except (ValueError, csv.Error) as error:
+        raise EpsilometerError(f"{path} is empty or not text; it must be a table in CSV") from error
+    missing = [column for column in columns if column not in header]
+    if missing or not lines:
+        raise EpsilometerError(
+            f"{path} has {f'no column {missing[0]}' if missing else 'no rows'}; it is another kind of table"
+        )
+    for number, line in enumerate(lines, start=1):
+        if len(line) != len(header):
+            raise EpsilometerError(f"{path}: row {number} has {len(line)} cells; the header has {len(header)}")
+    return [dict(zip(header, map(_value, line), strict=True)) for line in lines]
 
 
 @contextmanager
 def written_whole(path: Path) -> Any:
     """A text file that appears under its name only when it is complete, so a killed job leaves no half of it."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise EpsilometerError(f"cannot write {path}: {error.strerror}") from error
     file: IO[str]
     try:
         with os.fdopen(handle, "w", newline="") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +20,14 @@ def own(path: Path) -> LabelledData:
             header, *lines = csv.reader(file)
     except OSError as error:
         raise EpsilometerError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, csv.Error) as error:
         raise EpsilometerError(f"{path} is empty or not text; it must be a CSV with a header line") from error
     header = [name.strip() for name in header]
     if header.count(LABEL) != 1 or len(header) < 2:
         raise EpsilometerError(
             f"{path} has the columns {', '.join(header)}; it must have one named {LABEL} and at least one feature"
         )
-    cells = [_numbers(line, header, number, path) for number, line in enumerate(lines, start=1) if line]
+    cells = [_numbers(line, header, number, path) for number, line in enumerate(filter(None, lines), start=1)]
     table = np.array(cells, dtype=float).reshape(len(cells), len(header))
     label = header.index(LABEL)
     try:
@@ -43,7 +44,10 @@ def _numbers(line: list[str], header: list[str], number: int, path: Path) -> lis
         if not cell.strip():
             raise EpsilometerError(f"{path}: record {number} has no value for {name}; fill it in or leave the record out")
         try:
-            values.append(float(cell))
+            value = float(cell)
         except ValueError:
-            raise EpsilometerError(f"{path}: record {number} has {name} = {cell!r}; it must be a number") from None
+            value = math.nan
+        if not math.isfinite(value):
+            raise EpsilometerError(f"{path}: record {number} has {name} = {cell!r}; it must be a finite number")
+        values.append(value)
     return values

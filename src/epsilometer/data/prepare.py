@@ -15,6 +15,7 @@ from epsilometer.data.real import REAL
 from epsilometer.data.synthetic import SYNTHETIC
 
 HOLDOUT, EXPERIMENT = "holdout", "experiment"
+COLUMNS = ["part", "fold", "label"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,12 @@ def prepare_dataset(
     is divided: the share `holdout` of its records is for tuning, the others are for the experiments, so that tuning never
     sees a record that an experiment protects.
     """
+    if folds < 2:
+        raise EpsilometerError(f"folds is {folds}; it must be at least 2")
+    if name not in (*SYNTHETIC, *REAL) and csv is None:
+        raise EpsilometerError(
+            f"there is no data set {name!r}; there are {', '.join((*SYNTHETIC, *REAL))}, or a CSV of your own"
+        )
     if name in SYNTHETIC:
         held = int(holdout)
         data = SYNTHETIC[name](int(points) + held, stream(seed, "dataset", name))
@@ -74,7 +81,7 @@ def _folds(records: int, folds: int, seed: int) -> NDArray[np.int64]:
 def _write(path: Path, data: LabelledData, part: NDArray[np.str_], fold: NDArray[np.int64]) -> None:
     names = [f"x{column}" for column in range(data.features.shape[1])]
     with written_whole(path) as file:
-        file.write(",".join(["part", "fold", "label", *names]) + "\n")
+        file.write(",".join([*COLUMNS, *names]) + "\n")
         for row in range(len(data)):
             features = map(repr, data.features[row].tolist())
             file.write(",".join([part[row], str(fold[row]), f"{data.labels[row]:g}", *features]) + "\n")
@@ -84,9 +91,13 @@ def read_dataset(path: Path, part: str) -> Prepared:
     """The holdout or the experiment's records of a prepared table."""
     try:
         with path.open() as file:
-            width = file.readline().count(",") + 1
+            header = file.readline().strip().split(",")
             lines = [line for line in file if line.startswith(part)]
+        if header[:3] != COLUMNS or not lines:
+            raise ValueError
+        table = np.loadtxt(lines, delimiter=",", usecols=range(1, len(header)), ndmin=2)
     except OSError as error:
         raise EpsilometerError(f"cannot read the data set {path}: {error.strerror}") from error
-    table = np.loadtxt(lines, delimiter=",", usecols=range(1, width), ndmin=2)
+    except ValueError as error:
+        raise EpsilometerError(f"{path} is no data set with a part {part}; `epsilometer dataset` writes one") from error
     return Prepared(LabelledData(table[:, 2:], table[:, 1]), table[:, 0].astype(int))

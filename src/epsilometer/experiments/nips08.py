@@ -27,6 +27,7 @@ PRIVATE_CELLS = [cell for cell in PRINTED if cell[1] != STANDARD]
 ALL_CELLS = "all four"
 REPLICATES = 2000
 SIGNIFICANCE = 0.05
+LEAST_NOISE = 5e-5  # half of the last digit that is printed
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def recovered_epsilon(curves: Sequence[Path], output: Path, *, seed: int) -> Non
 
 def common_epsilon(table: Path) -> float:
     """The epsilon that fits all four cells best, from a table of recovered epsilons."""
-    for row in read_table(table):
+    for row in read_table(table, "dataset", "epsilon"):
         if row["dataset"] == ALL_CELLS:
             return float(row["epsilon"])
     raise EpsilometerError(f"{table} has no row for {ALL_CELLS} cells; it must be a table of recovered epsilons")
@@ -90,7 +91,7 @@ def error_summary(error_tables: Sequence[Path], output: Path) -> None:
     """Write each mean test error, its spread over folds and over restarts, beside what Figure 1 prints of it."""
     rows = []
     for path in error_tables:
-        observations = read_table(path)
+        observations = read_table(path, "method", "epsilon", "lam", "fold", "error")
         for name in METHODS:
             mine = [row for row in observations if row["method"] == name]
             folds = [[row["error"] for row in mine if row["fold"] == fold] for fold in sorted({r["fold"] for r in mine})]
@@ -131,15 +132,21 @@ def _exp(log_epsilon: float) -> float:
 
 
 def _curve(tables: Sequence[Path], dataset: str, name: str) -> Curve:
-    rows = [row for path in tables if path.stem == dataset for row in read_table(path) if row["method"] == name]
+    rows = [
+        row
+        for path in tables
+        if path.stem == dataset
+        for row in read_table(path, "method", "epsilon")
+        if row["method"] == name
+    ]
     if not rows:
         raise EpsilometerError(f"none of the epsilon curves has {name} on {dataset}, which Figure 1 prints")
     epsilons = sorted({row["epsilon"] for row in rows})
     by_fold = np.array([[row["error"] for row in rows if row["epsilon"] == epsilon] for epsilon in epsilons])
     variance = by_fold.var(axis=1, ddof=1) / by_fold.shape[1]
-    neighbours = np.convolve(np.ones(len(variance)), np.ones(5), mode="same")
-    smooth = np.convolve(variance, np.ones(5), mode="same") / neighbours  # five folds alone say little about a variance
-    return Curve(np.log(epsilons), by_fold.mean(axis=1), np.sqrt(smooth))
+    near = np.abs(np.subtract.outer(np.arange(len(epsilons)), np.arange(len(epsilons)))) <= 2
+    smooth = near @ variance / near.sum(axis=1)  # a few folds alone say little about a variance
+    return Curve(np.log(epsilons), by_fold.mean(axis=1), np.sqrt(np.maximum(smooth, LEAST_NOISE**2)))
 
 
 def _common(cells: dict[tuple[str, str], Curve], printed: dict[tuple[str, str], float]) -> tuple[float, float]:

@@ -10,12 +10,9 @@ from typing import TypeVar
 import numpy as np
 
 from epsilometer.core import Array, LabelledData, Mechanism
-from epsilometer.mechanisms import (
-    NonPrivateLogistic,
-    ObjectivePerturbation2008,
-    ObjectivePerturbationCMS11,
-    OutputPerturbation,
-)
+from epsilometer.mechanisms.controls import NonPrivateLogistic
+from epsilometer.mechanisms.objective_perturbation import ObjectivePerturbation2008, ObjectivePerturbationCMS11
+from epsilometer.mechanisms.output_perturbation import OutputPerturbation
 
 STANDARD, ALGORITHM_1, ALGORITHM_2, CMS11 = METHODS = ("standard", "algorithm1", "algorithm2", "cms11")
 PRIVATE = METHODS[1:]

@@ -30,6 +30,6 @@ def tuning(dataset: Path, output: Path, *, lambdas: Sequence[float]) -> None:
 def best_lambda(table: Path) -> float:
     """The lambda of a tuning table with the least mean error; the largest of equals, which costs the least noise."""
     errors: dict[float, list[float]] = {}
-    for row in read_table(table):
+    for row in read_table(table, "lam", "error"):
         errors.setdefault(row["lam"], []).append(row["error"])
     return min(errors, key=lambda lam: (round(np.mean(errors[lam]), 12), -lam))

@@ -1,0 +1,53 @@
+"""The catalogue: every mechanism by name, with the pairs that stress it.
+
+A module of this package that has a tuple `ENTRIES` is in the catalogue; adding a mechanism means adding one file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import epsilometer.mechanisms
+from epsilometer.core import EpsilometerError, Mechanism, NeighbouringPair
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One mechanism, at any promised epsilon, and where to look for its weakness."""
+
+    name: str
+    """Short, in lower case with underscores: it becomes part of file names."""
+    title: str
+    """What it is, in a few words."""
+    build: Callable[[float], Mechanism]
+    """The mechanism that promises the given epsilon; raises an EpsilometerError where it cannot."""
+    pairs: Callable[[], Sequence[NeighbouringPair]]
+    """Neighbouring data sets that stress it, under the adjacency of its guarantee."""
+    flaw: str = ""
+    """What is wrong with it; empty for a mechanism that is held to be correct."""
+    true_epsilon: Callable[[float], float] | None = None
+    """The epsilon that it really spends on the worst of its pairs, at a promised one, where that is known."""
+
+
+@cache
+def catalogue() -> dict[str, Entry]:
+    """All entries by name, in alphabetical order."""
+    entries: dict[str, Entry] = {}
+    for module in pkgutil.iter_modules(epsilometer.mechanisms.__path__, "epsilometer.mechanisms."):
+        for entry in getattr(importlib.import_module(module.name), "ENTRIES", ()):
+            if entry.name in entries:
+                raise ValueError(f"two mechanisms are called {entry.name}")
+            entries[entry.name] = entry
+    return dict(sorted(entries.items()))
+
+
+def find(name: str) -> Entry:
+    """The entry of that name."""
+    try:
+        return catalogue()[name]
+    except KeyError:
+        raise EpsilometerError(f"there is no mechanism {name!r}; there are {', '.join(catalogue())}") from None
