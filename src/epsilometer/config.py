@@ -44,7 +44,7 @@ class EpsilonGrid(Section):
 
     smallest: Positive
     largest: Positive
-    per_decade: int = Field(ge=1)
+    per_decade: int = Field(ge=1, strict=True)
 
     @model_validator(mode="after")
     def _in_order(self) -> EpsilonGrid:
@@ -61,10 +61,10 @@ class EpsilonGrid(Section):
 class Reproduction(Section):
     """The experiments of nips08 (section 6) as the paper describes them."""
 
-    points: int = Field(ge=50, description="Records for the experiments of each synthetic data set.")
-    holdout: int = Field(ge=50, description="Further records, for tuning lambda.")
+    points: int = Field(ge=50, strict=True, description="Records for the experiments of each synthetic data set.")
+    holdout: int = Field(ge=50, strict=True, description="Further records, for tuning lambda.")
     lam: Positive = Field(description="The regularisation that the paper says it used.")
-    increment: int = Field(ge=1, description="Training records that each point of the learning curve adds.")
+    increment: int = Field(ge=1, strict=True, description="Training records that each point of the learning curve adds.")
     epsilons: EpsilonGrid
 
     @model_validator(mode="after")
@@ -92,10 +92,10 @@ class Extension(Section):
 class Config(Section):
     """Everything a run depends on, apart from the code."""
 
-    seed: int = Field(ge=0, description="Root of every random stream.")
+    seed: int = Field(ge=0, strict=True, description="Root of every random stream.")
     results: NamedPath = Field(description="Folder for tables and figures.")
-    folds: int = Field(ge=2, description="Folds of every cross-validation.")
-    restarts: int = Field(ge=2, description="Runs of each randomised method in each fold.")
+    folds: int = Field(ge=2, strict=True, description="Folds of every cross-validation.")
+    restarts: int = Field(ge=2, strict=True, description="Runs of each randomised method in each fold.")
     lambdas: Annotated[list[Positive], Field(min_length=1), AfterValidator(_distinct)] = Field(
         description="Regularisations to try in tuning."
     )

@@ -112,7 +112,7 @@ def test_rows_that_do_not_fit_leave_what_was_there(tmp_path: Path) -> None:
 
 def test_a_folder_in_the_place_of_the_file_leaves_no_temporary_file(tmp_path: Path) -> None:
     (tmp_path / "t.csv").mkdir()
-    with pytest.raises(OSError, match="directory"):
+    with pytest.raises((OSError, EpsilometerError), match="directory"):
         write_table(tmp_path / "t.csv", [{"a": 1}])
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
@@ -131,3 +131,16 @@ def test_file_mode_honours_the_umask(tmp_path: Path, mask: int, mode: int) -> No
         assert os.umask(mask) == mask
     finally:
         os.umask(before)
+
+
+def test_an_output_that_is_a_folder_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(EpsilometerError, match=r"cannot write .*folder\.csv: Is a directory"):
+        write_table(tmp_path / "folder.csv", [{"a": 1}])
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]
+
+
+def test_truth_values_come_back_and_underscores_make_no_number(tmp_path: Path) -> None:
+    rows = [{"holds": True, "name": "1_000"}, {"holds": False, "name": "b"}]
+    write_table(tmp_path / "t.csv", rows)
+    assert read_table(tmp_path / "t.csv") == rows

@@ -136,3 +136,9 @@ def test_an_endless_cell_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text('label,a\n1,"' + "0" * 200_000)
     with pytest.raises(EpsilometerError, match=r"bad\.csv"):
         own(tmp_path / "bad.csv")
+
+
+def test_an_underscore_makes_no_number(tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text("label,dose\n1,0_5\n")
+    with pytest.raises(EpsilometerError, match="record 1 has dose = '0_5'; it must be a finite number"):
+        own(tmp_path / "bad.csv")

@@ -130,3 +130,8 @@ def test_a_table_of_another_kind_is_a_sentence(tmp_path: Path, content: bytes) -
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(EpsilometerError, match=r"t\.csv"):
         read_dataset(tmp_path / "t.csv", HOLDOUT)
+
+
+def test_a_csv_for_a_data_set_that_is_not_read_from_one_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EpsilometerError, match=r"separable is not read from a CSV; give .*my\.csv another name"):
+        prepare(tmp_path / "t.csv", csv=tmp_path / "my.csv")

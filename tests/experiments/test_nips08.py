@@ -132,7 +132,7 @@ def test_a_known_epsilon_is_recovered(tmp_path: Path) -> None:
     assert abs(math.log(common["epsilon"] / 0.02)) < 3 * sigma
     assert common["low"] < 0.02 < common["high"]
     assert math.log(common["high"] / common["low"]) < 0.75 * math.log(rows[CELLS[0]]["high"] / rows[CELLS[0]]["low"])
-    assert {row["one_epsilon_explains_all"] for row in rows.values()} == {"True"}
+    assert {row["one_epsilon_explains_all"] for row in rows.values()} == {True}
     assert common_epsilon(tmp_path / "recovered.csv") == common["epsilon"]
 
 
@@ -153,7 +153,7 @@ def test_the_verdict_is_a_chi_square_test(tmp_path: Path) -> None:
     assert math.log(rows[ALL]["epsilon"]) == pytest.approx(expected, abs=0.05)
     for row in rows.values():
         assert row["p_value"] == pytest.approx(stats.chi2(3).sf(row["chi_square"]), rel=1e-9)
-        assert row["one_epsilon_explains_all"] == str(row["p_value"] >= 0.05)
+        assert row["one_epsilon_explains_all"] is (row["p_value"] >= 0.05)
 
 
 @pytest.mark.parametrize("split", ["methods", "data sets"])
@@ -162,7 +162,7 @@ def test_two_epsilons_are_told_apart(tmp_path: Path, split: str) -> None:
     position, second = (1, "algorithm2") if split == "methods" else (0, "unseparable")
     targets = {cell: 0.03 if cell[position] == second else 0.02 for cell in CELLS}
     rows = recover(tmp_path, write_curves(tmp_path, targets, 0.01, np.random.default_rng(3)))
-    assert {row["one_epsilon_explains_all"] for row in rows.values()} == {"False"}
+    assert {row["one_epsilon_explains_all"] for row in rows.values()} == {False}
     assert rows[ALL]["p_value"] < 1e-4
     assert 0.02 < rows[ALL]["epsilon"] < 0.03
     for cell, target in targets.items():
@@ -190,7 +190,7 @@ def test_a_printed_error_outside_a_curve_gives_no_number(tmp_path: Path) -> None
     rows = recover(tmp_path, write_curves(tmp_path, targets, 0.003, np.random.default_rng(5)))
     assert (rows[CELLS[0]]["epsilon"], rows[CELLS[0]]["low"], rows[CELLS[0]]["high"]) == (0, 0, 0)
     assert rows[CELLS[3]]["epsilon"] == rows[CELLS[3]]["low"] == rows[CELLS[3]]["high"] == math.inf
-    assert rows[ALL]["one_epsilon_explains_all"] == "False"
+    assert rows[ALL]["one_epsilon_explains_all"] is False
     assert rows[CELLS[1]]["epsilon"] == pytest.approx(0.02, rel=0.2)
 
 
@@ -287,3 +287,10 @@ def test_the_summary_has_the_means_and_spreads_of_pandas(tmp_path: Path) -> None
             printed = PRINTED.get((path.stem, str(name)), (math.nan, math.nan))
             assert np.array_equal([row["printed_mean"], row["printed_spread"]], printed, equal_nan=True)
     assert summary["printed_mean"].notna().sum() == 6
+
+
+def test_a_missing_method_is_a_sentence(tmp_path: Path) -> None:
+    row = {"dataset": "separable", "method": "standard", "epsilon": 1.0, "lam": 0.1, "fold": 0, "error": 0.2}
+    write_table(tmp_path / "e.csv", [row, row | {"fold": 1}])
+    with pytest.raises(EpsilometerError, match=r"e\.csv has no row for the method algorithm1"):
+        error_summary([tmp_path / "e.csv"], tmp_path / "s.csv")

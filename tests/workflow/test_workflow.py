@@ -132,8 +132,8 @@ def test_a_bad_setting_is_one_sentence_before_any_job(project: Project, setting:
 
 
 def test_own_csv_goes_through_the_same_protocol(project: Project) -> None:
-    _write_own(project, factor=1.0)
-    settings = "extension={datasets: [], csv: own.csv}"
+    _write_own(project, "my own.csv", factor=1.0)
+    settings = "extension={datasets: [], csv: my own.csv}"
     target = ["results/quick/figures/extension_curves.svg"]
     run = project.snakemake(*target, "--config", settings)
     assert run.returncode == 0, run.stdout
@@ -141,7 +141,7 @@ def test_own_csv_goes_through_the_same_protocol(project: Project) -> None:
 
 
 def test_a_bad_own_csv_fails_with_a_sentence_and_no_table(project: Project) -> None:
-    _write_own(project, factor=1.5)
+    _write_own(project, "own.csv", factor=1.5)
     settings = "extension={datasets: [], csv: own.csv}"
     run = project.snakemake("results/quick/error_table/own.csv", "--config", settings)
     assert run.returncode != 0
@@ -149,11 +149,11 @@ def test_a_bad_own_csv_fails_with_a_sentence_and_no_table(project: Project) -> N
     assert not project.products()
 
 
-def _write_own(project: Project, factor: float) -> None:
+def _write_own(project: Project, name: str, factor: float) -> None:
     rng = stream(0, "own")
     features = rng.standard_normal((300, 3))
     features *= factor / np.linalg.norm(features, axis=1, keepdims=True)
-    with (project.folder / "own.csv").open("w", newline="") as file:
+    with (project.folder / name).open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["age", "label", "income", "weight"])
         writer.writerows([[x[0], 1 if x[0] > 0 else -1, x[1], x[2]] for x in features.tolist()])

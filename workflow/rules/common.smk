@@ -1,4 +1,6 @@
 # What the rules share: the checked configuration, paths, and where an experiment's lambda and epsilon come from.
+from shlex import quote
+
 from snakemake.exceptions import WorkflowError
 
 from epsilometer.config import OWN, load_config

@@ -14,7 +14,9 @@ rule dataset:
         mem_mb=500,
     params:
         code=code_hash("data"),
-        source=lambda wildcards, input: f"--csv {input.csv}" if input.csv else "",
+        source=lambda wildcards, input: (
+            f"--csv {quote(str(input.csv))}" if input.csv else ""
+        ),
         size=lambda wildcards: (
             f"--points {settings.reproduction.points} --holdout {settings.reproduction.holdout}"
             if wildcards.dataset in PAPER

@@ -15,6 +15,9 @@ from epsilometer.core.errors import EpsilometerError
 
 Row = Mapping[str, Any]
 
+WORDS = {"": math.nan, "True": True, "False": False}
+"""Cells that stand for something else than a number or a text."""
+
 
 def write_table(path: Path, rows: Iterable[Row]) -> None:
     """Write all rows or nothing; numbers keep every digit, so that what is read again is what was computed."""
@@ -61,8 +64,10 @@ def written_whole(path: Path) -> Any:
             yield file
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise EpsilometerError(f"cannot write {path}: {error.strerror}") from error
         raise
 
 
@@ -79,8 +84,10 @@ def _text(value: Any) -> str:
 
 
 def _value(cell: str) -> Any:
-    if cell == "":
-        return math.nan
+    if cell in WORDS:
+        return WORDS[cell]
+    if "_" in cell:  # Python would read 1_000 as a number
+        return cell
     for kind in (int, float):
         try:
             return kind(cell)

@@ -44,7 +44,7 @@ def _numbers(line: list[str], header: list[str], number: int, path: Path) -> lis
         if not cell.strip():
             raise EpsilometerError(f"{path}: record {number} has no value for {name}; fill it in or leave the record out")
         try:
-            value = float(cell)
+            value = float("nan" if "_" in cell else cell)  # Python would read 1_000 as a number
         except ValueError:
             value = math.nan
         if not math.isfinite(value):

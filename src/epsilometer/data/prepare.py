@@ -49,6 +49,8 @@ def prepare_dataset(
         raise EpsilometerError(
             f"there is no data set {name!r}; there are {', '.join((*SYNTHETIC, *REAL))}, or a CSV of your own"
         )
+    if name in (*SYNTHETIC, *REAL) and csv is not None:
+        raise EpsilometerError(f"{name} is not read from a CSV; give {csv} another name")
     if name in SYNTHETIC:
         held = int(holdout)
         data = SYNTHETIC[name](int(points) + held, stream(seed, "dataset", name))

@@ -94,6 +94,8 @@ def error_summary(error_tables: Sequence[Path], output: Path) -> None:
         observations = read_table(path, "method", "epsilon", "lam", "fold", "error")
         for name in METHODS:
             mine = [row for row in observations if row["method"] == name]
+            if not mine:
+                raise EpsilometerError(f"{path} has no row for the method {name}; it must have all of {', '.join(METHODS)}")
             folds = [[row["error"] for row in mine if row["fold"] == fold] for fold in sorted({r["fold"] for r in mine})]
             spreads = [np.var(errors, ddof=1) if len(errors) > 1 else 0.0 for errors in folds]
             printed_mean, printed_spread = PRINTED.get((path.stem, name), (math.nan, math.nan))
