@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.bench import solver, startup
+from tests.bench import mechanisms, solver, startup
 
 if __name__ == "__main__":
     solver.run()
     startup.run()
+    mechanisms.run()

@@ -2,9 +2,10 @@
 
 The restarts of objective perturbation minimise
 
-    J_r(w) = lam/2 |w|^2 + (1/n) sum_i log(1 + exp(-a_i . w)) + c_r . w,      a_i = y_i x_i,
+    J_r(w) = lam N(w) + (1/n) sum_i k_i phi(a_i . w) + c_r . w,      a_i = y_i x_i,
 
-which share everything but the linear term c_r, so they are solved as columns of one matrix:
+which share everything but the linear term c_r, so they are solved as columns of one matrix. With few rows that is damped
+Newton, and columns leave as they converge. With many rows:
 
 1. damped Newton on the unperturbed problem (one column) gives an anchor;
 2. damped Newton on a subsample of the rows, in single precision, brings every column close; the subsample's gradient is
@@ -13,20 +14,31 @@ which share everything but the linear term c_r, so they are solved as columns of
    finish the work: each costs one gradient and no Hessian;
 4. whatever is left, in hard cases, goes through damped Newton on all rows.
 
+Where the second derivative jumps (the Huber loss), damping by the gradient can stall; what is left then is solved by Newton
+steps with an exact line search, which ends after finitely many of them on a piecewise quadratic function.
+
 A solution is returned only if its gradient, evaluated in double precision on all rows, is small enough.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from epsilometer.core import Array, EpsilometerError
+from epsilometer.erm.losses import LOGISTIC
+from epsilometer.erm.objective import Objective
 
 TOLERANCE = 1e-9
 """Largest absolute gradient component of a returned solution."""
 
 ROWS_AT_ONCE = 256  # a chunk of margins (rows x restarts) stays in the second-level cache
+MARGINS_AT_ONCE = 1 << 16
 COARSE_ROWS = 1500  # rows of the subsample; more make its steps dearer, fewer make its Hessian worse
+NEWTON_STEPS = (8, 8, 16, 32, 64, 128)  # after each of these stretches, only columns that need more go on
+LINE_SEARCHES = 200
 
 
 class NotConvergedError(EpsilometerError):
@@ -34,33 +46,100 @@ class NotConvergedError(EpsilometerError):
 
 
 def minimise_logistic(signed: Array, lam: float, linear: Array, tolerance: float = TOLERANCE) -> Array:
-    """The minimisers (restarts, d) of J_r, for rows a_i (n, d) and linear terms c_r (restarts, d)."""
-    signed = np.ascontiguousarray(signed, dtype=np.float64)
-    linear_columns = np.ascontiguousarray(np.atleast_2d(linear).T, dtype=np.float64)
-    with np.errstate(over="ignore"):  # exp overflows to inf for a saturated record, whose weight is then rightly zero
-        solutions = _minimise(signed, lam, linear_columns, tolerance)
+    """The minimisers for the logistic loss and N(w) = |w|^2/2; rows a_i (n, d) and linear terms c_r (restarts, d)."""
+    return minimise(Objective(LOGISTIC, signed, lam), linear, tolerance)
+
+
+def minimise(objective: Objective, linear: Array, tolerance: float = TOLERANCE) -> Array:
+    """The minimisers (restarts, d) of J_r, for linear terms c_r (restarts, d)."""
+    problem = replace(objective, signed=np.ascontiguousarray(objective.signed, dtype=np.float64))
+    columns = np.ascontiguousarray(np.atleast_2d(linear).T, dtype=np.float64)
+    rows = len(problem.signed)
+    step = max(1, MARGINS_AT_ONCE // min(ROWS_AT_ONCE, rows))
+    with np.errstate(over="ignore"):  # the exponential of a saturated record's margin overflows to inf, rightly
+        if rows <= ROWS_AT_ONCE:
+            parts = [_few_rows(problem, columns[:, i : i + step], tolerance) for i in range(0, columns.shape[1], step)]
+        else:
+            parts = _many_rows(problem, [columns[:, i : i + step] for i in range(0, columns.shape[1], step)], tolerance)
+    solutions, residuals = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
+    _check(residuals, tolerance)
     return np.ascontiguousarray(solutions.T)
 
 
-def _minimise(signed: Array, lam: float, linear: Array, tolerance: float) -> Array:
-    d, restarts = linear.shape
-    anchor, anchor_inverse, residual = _newton(signed, lam, np.zeros((d, 1)), np.zeros((d, 1)), tolerance, np.float64)
-    if not linear.any():
-        _check(residual, tolerance)
-        return np.repeat(anchor, restarts, axis=1)
+def minimise_roughly(objective: Objective, linear: Array, gradient_norm: float) -> Array:
+    """Points (restarts, d) at which |grad J_r| <= gradient_norm, and rarely much less.
 
+    Nesterov's accelerated gradient descent from 0, with the step 1/S for a Hessian of at most S; a restart stops at the
+    first point whose gradient is small enough.
+    """
+    linear = np.atleast_2d(linear).astype(float)
+    largest = _largest_curvature(objective)
+    ratio = math.sqrt(largest / objective.strong_convexity)
+    momentum = (ratio - 1) / (ratio + 1)
+    solutions = np.full(linear.shape, np.nan)
+    active = np.arange(len(linear))
+    here = before = np.zeros(linear.shape)
+    for _ in range(100 + int(200 * ratio)):
+        gradient = objective.gradient(here) + linear[active]
+        done = np.linalg.norm(gradient, axis=1) <= gradient_norm
+        solutions[active[done]] = here[done]
+        going_on = ~done
+        if not going_on.any():
+            return solutions
+        active, after = active[going_on], (here - gradient / largest)[going_on]
+        here, before = after + momentum * (after - before[going_on]), after
+    raise NotConvergedError(
+        f"{len(active)} of {len(linear)} fits did not reach a gradient of norm {gradient_norm:.2g}; allow a larger one"
+    )
+
+
+def _largest_curvature(objective: Objective) -> float:
+    """An upper bound on the eigenvalues of J's Hessian, for a regulariser whose Hessian is constant."""
+    hessian = objective.regulariser.hessian(np.zeros((1, objective.signed.shape[1])))
+    return objective.loss.curvature_bound + objective.lam * float(np.linalg.eigvalsh(hessian).max())
+
+
+def _few_rows(problem: Objective, linear: Array, tolerance: float) -> tuple[Array, Array]:
+    """Solutions and largest gradient components, by Newton's method from 0, where the logistic loss is most curved."""
+    solutions, residual = _newton_in_stretches(problem, linear, np.zeros_like(linear), tolerance)
+    return _finish(problem, linear, solutions, residual, tolerance)
+
+
+def _many_rows(problem: Objective, parts: list[Array], tolerance: float) -> list[tuple[Array, Array]]:
+    """Solutions and largest gradient components of each part of the restarts."""
+    d = len(parts[0])
+    anchor, anchor_inverse, residual = _newton(problem, np.zeros((d, 1)), np.zeros((d, 1)), tolerance, np.float64)
+    found = []
+    for linear in parts:
+        if linear.any():
+            found.append(_from_anchor(problem, linear, anchor, anchor_inverse, tolerance))
+        else:
+            found.append((np.repeat(anchor, linear.shape[1], axis=1), np.repeat(residual, linear.shape[1])))
+    return found
+
+
+def _from_anchor(
+    problem: Objective, linear: Array, anchor: Array, anchor_inverse: Array, tolerance: float
+) -> tuple[Array, Array]:
     start = anchor - anchor_inverse[0] @ linear
-    solutions, inverse = _coarse(signed, lam, linear, anchor, start)
+    solutions, inverse = _coarse(problem, linear, anchor, start)
     single_precision_floor = 3e-7 * (1 + np.abs(linear).max())
-    solutions, _ = _quasi_newton(signed, lam, linear, solutions, inverse, single_precision_floor, np.float32)
-    solutions, residual = _quasi_newton(signed, lam, linear, solutions, inverse, tolerance, np.float64)
+    solutions, _ = _quasi_newton(problem, linear, solutions, inverse, single_precision_floor, np.float32)
+    solutions, residual = _quasi_newton(problem, linear, solutions, inverse, tolerance, np.float64)
     hard = residual > tolerance
     if hard.any():
-        solutions[:, hard], _, residual[hard] = _newton(
-            signed, lam, linear[:, hard], solutions[:, hard], tolerance, np.float64
+        solutions[:, hard], residual[hard] = _newton_in_stretches(
+            problem, linear[:, hard], np.zeros((len(linear), hard.sum())), tolerance
         )
-    _check(residual, tolerance)
-    return solutions
+    return _finish(problem, linear, solutions, residual, tolerance)
+
+
+def _finish(problem: Objective, linear: Array, solutions: Array, residual: Array, tolerance: float) -> tuple[Array, Array]:
+    """The same, where columns that were left over have gone through Newton steps with an exact line search."""
+    hard = ~(residual <= tolerance)
+    if hard.any():
+        solutions[:, hard], residual[hard] = _newton_along_lines(problem, linear[:, hard], solutions[:, hard], tolerance)
+    return solutions, residual
 
 
 def _check(residual: Array, tolerance: float) -> None:
@@ -71,38 +150,48 @@ def _check(residual: Array, tolerance: float) -> None:
         )
 
 
-def _coarse(signed: Array, lam: float, linear: Array, anchor: Array, start: Array) -> tuple[Array, Array]:
+def _coarse(problem: Objective, linear: Array, anchor: Array, start: Array) -> tuple[Array, Array]:
     """Solutions and inverse Hessians of a subsample of the rows, whose gradient is right at the anchor."""
-    rows = signed[:: max(1, len(signed) // COARSE_ROWS)]
-    pull, _ = _pull_and_curvature(rows, anchor, None)
-    correction = pull - lam * anchor
-    solutions, inverse, _ = _newton(rows, lam, linear + correction, start, 1e-3 * np.sqrt(lam), np.float32, max_steps=12)
+    every = slice(None, None, max(1, len(problem.signed) // COARSE_ROWS))
+    weights = None if problem.weights is None else problem.weights[every]
+    sample = replace(problem, signed=problem.signed[every], weights=weights)
+    pull, _ = _Rows.of(sample, np.float64).pull_and_curvature(anchor)
+    correction = pull - _regularising(problem, anchor)
+    tolerance = 1e-3 * np.sqrt(problem.strong_convexity)
+    solutions, inverse, _ = _newton(sample, linear + correction, start, tolerance, np.float32, max_steps=12)
     return solutions, inverse
 
 
+def _newton_in_stretches(problem: Objective, linear: Array, start: Array, tolerance: float) -> tuple[Array, Array]:
+    """Solutions and largest gradient components by damped Newton, where columns leave as they converge."""
+    solutions = start.copy()
+    residual = np.full(linear.shape[1], np.inf)
+    for max_steps in NEWTON_STEPS:
+        left = np.flatnonzero(~(residual <= tolerance))
+        if not len(left):
+            break
+        solutions[:, left], _, residual[left] = _newton(
+            problem, linear[:, left], solutions[:, left], tolerance, np.float64, max_steps
+        )
+    return solutions, residual
+
+
 def _newton(
-    signed: Array, lam: float, linear: Array, start: Array, tolerance: float, dtype: type, max_steps: int = 100
+    problem: Objective, linear: Array, start: Array, tolerance: float, dtype: type, max_steps: int = 100
 ) -> tuple[Array, Array, Array]:
     """Newton's method, each column's step halved until its gradient norm falls: globally convergent for J_r.
 
     Returns the solutions, the inverse Hessians there, and the largest gradient component of each.
     """
-    rows: Array = signed.astype(dtype)
-    products = _row_products(rows)
-
-    def gradient_and_inverse(w: Array) -> tuple[Array, Array]:
-        pull, curvature = _pull_and_curvature(rows, w.astype(dtype), products)
-        inverse: Array = np.linalg.inv(_unpack(curvature, lam, len(w)))  # type: ignore[assignment]
-        return lam * w + linear - pull, inverse
-
+    rows = _Rows.of(problem, dtype, with_products=True)
     here = start
-    gradient, inverse = gradient_and_inverse(start)
+    gradient, inverse = _gradient_and_inverse(rows, linear, start)
     fraction = np.ones(linear.shape[1])
     for _ in range(max_steps):
         if (np.abs(gradient).max(axis=0) <= tolerance).all() or (fraction < 1e-10).all():
             break
         trial = here - fraction * np.einsum("rij,jr->ir", inverse, gradient)
-        trial_gradient, trial_inverse = gradient_and_inverse(trial)
+        trial_gradient, trial_inverse = _gradient_and_inverse(rows, linear, trial)
         norm, trial_norm = np.linalg.norm(gradient, axis=0), np.linalg.norm(trial_gradient, axis=0)
         better = trial_norm <= (1 - 1e-4 * fraction) * norm
         here = np.where(better, trial, here)
@@ -112,22 +201,65 @@ def _newton(
     return here, inverse, np.abs(gradient).max(axis=0)
 
 
+def _newton_along_lines(problem: Objective, linear: Array, start: Array, tolerance: float) -> tuple[Array, Array]:
+    """Newton steps, each shortened to the minimiser of J_r along it; columns leave as they converge."""
+    rows = _Rows.of(problem, np.float64, with_products=True)
+    solutions, residual = start.copy(), np.full(linear.shape[1], np.inf)
+    active = np.arange(linear.shape[1])
+    for _ in range(LINE_SEARCHES):
+        here = solutions[:, active]
+        gradient, inverse = _gradient_and_inverse(rows, linear[:, active], here)
+        residual[active] = np.abs(gradient).max(axis=0)
+        going_on = residual[active] > tolerance
+        if not going_on.any():
+            break
+        active, here = active[going_on], here[:, going_on]
+        step = -np.einsum("rij,jr->ir", inverse[going_on], gradient[:, going_on])
+        solutions[:, active] = here + _best_fraction(problem, linear[:, active], here, step) * step
+    return solutions, residual
+
+
+def _best_fraction(problem: Objective, linear: Array, here: Array, step: Array) -> Array:
+    """How much of each column's step, at most all of it, to take: where J_r stops falling, by bisecting its slope."""
+
+    def slope(fraction: Array) -> Array:
+        there = here + fraction * step
+        gradient = problem.gradient(there.T).T + linear
+        return np.einsum("ir,ir->r", gradient, step)
+
+    low, high = np.zeros(here.shape[1]), np.ones(here.shape[1])
+    low[slope(high) <= 0] = 1.0
+    while (high - low > 1e-9 * high).any():
+        middle = (low + high) / 2
+        falling = slope(middle) <= 0
+        low, high = np.where(falling, middle, low), np.where(falling, high, middle)
+    return high
+
+
+def _gradient_and_inverse(rows: _Rows, linear: Array, w: Array) -> tuple[Array, Array]:
+    """The gradients of J_r at the columns of w, and the inverses of its Hessians."""
+    problem = rows.problem
+    pull, curvature = rows.pull_and_curvature(w.astype(rows.plain.dtype))
+    hessian = _unpack(curvature, len(w)) + problem.lam * problem.regulariser.hessian(w.T)
+    return _regularising(problem, w) + linear - pull, _inverse(hessian)
+
+
 def _quasi_newton(
-    signed: Array, lam: float, linear: Array, start: Array, inverse: Array, tolerance: float, dtype: type
+    problem: Objective, linear: Array, start: Array, inverse: Array, tolerance: float, dtype: type
 ) -> tuple[Array, Array]:
     """BFGS steps of full length from a good inverse Hessian, which is improved in place; columns leave as they converge.
 
     A column whose gradient stops falling is left where it was best. In single precision a column also takes the step that
     its last gradient gives: the next stage measures what that was worth.
     """
-    rows: Array = signed.astype(dtype)
+    rows = _Rows.of(problem, dtype)
     best = start.copy()
     residual = np.full(linear.shape[1], np.inf)
     active = np.arange(linear.shape[1])
     here, step, gradient = start, None, None
     for _ in range(12):
-        pull, _ = _pull_and_curvature(rows, here.astype(dtype), None)
-        new_gradient = lam * here + linear[:, active] - pull
+        pull, _ = rows.pull_and_curvature(here.astype(dtype))
+        new_gradient = _regularising(problem, here) + linear[:, active] - pull
         if step is not None and gradient is not None:
             inverse[active] = _bfgs_update(inverse[active], step, new_gradient - gradient)
         largest = np.abs(new_gradient).max(axis=0)
@@ -154,35 +286,56 @@ def _bfgs_update(inverse: Array, step: Array, change: Array) -> Array:
     return inverse + scale[:, None, None] * s[:, :, None] * s[:, None, :] - cross - cross.transpose(0, 2, 1)
 
 
-def _pull_and_curvature(rows: Array, w: Array, products: Array | None) -> tuple[Array, Array]:
-    """The means of s_i a_i and, given the rows' products, of s_i (1 - s_i) a_i a_i^T, packed; s_i = 1/(1 + exp(a_i.w))."""
-    pull = np.zeros(w.shape)
-    curvature = np.zeros((0 if products is None else products.shape[1], w.shape[1]))
-    buffer = np.empty((min(ROWS_AT_ONCE, len(rows)), w.shape[1]), dtype=w.dtype)
-    for first in range(0, len(rows), ROWS_AT_ONCE):
-        chunk = rows[first : first + ROWS_AT_ONCE]
-        weight = buffer[: len(chunk)]
-        np.dot(chunk, w, out=weight)
-        np.exp(weight, out=weight)
-        weight += 1
-        np.reciprocal(weight, out=weight)
-        pull += chunk.T @ weight
-        if products is not None:
-            weight -= weight * weight
-            curvature += products[first : first + ROWS_AT_ONCE].T @ weight
-    return pull / len(rows), curvature / len(rows)
+def _regularising(problem: Objective, w: Array) -> Array:
+    """The gradient of lam N at each column."""
+    return problem.lam * np.ascontiguousarray(problem.regulariser.gradient(w.T).T)
 
 
-def _row_products(rows: Array) -> Array:
-    """The upper triangle of a_i a_i^T, one row each."""
-    first, second = np.triu_indices(rows.shape[1])
-    return rows[:, first] * rows[:, second]
+@dataclass(frozen=True)
+class _Rows:
+    """The rows a_i, in the precision in which they are used, their multiples k_i a_i, and perhaps k_i a_i a_i^T, packed."""
+
+    problem: Objective
+    plain: Array
+    counted: Array
+    products: Array | None
+
+    @classmethod
+    def of(cls, problem: Objective, dtype: type, with_products: bool = False) -> _Rows:
+        plain: Array = problem.signed.astype(dtype)
+        counted = plain if problem.weights is None else plain * problem.weights[:, None].astype(dtype)
+        first, second = np.triu_indices(plain.shape[1])
+        return cls(problem, plain, counted, counted[:, first] * plain[:, second] if with_products else None)
+
+    def pull_and_curvature(self, w: Array) -> tuple[Array, Array]:
+        """The means of s_i a_i, s_i = -phi'(a_i.w), and, given the products, of phi''(a_i.w) a_i a_i^T, packed."""
+        loss = self.problem.loss
+        pull = np.zeros(w.shape)
+        curvature = np.zeros((0 if self.products is None else self.products.shape[1], w.shape[1]))
+        buffer = np.empty((min(ROWS_AT_ONCE, len(self.plain)), w.shape[1]), dtype=w.dtype)
+        for first in range(0, len(self.plain), ROWS_AT_ONCE):
+            chunk = slice(first, first + ROWS_AT_ONCE)
+            margins = buffer[: len(self.plain[chunk])]
+            np.dot(self.plain[chunk], w, out=margins)
+            loss.turn_into_pulls(margins)
+            pull += self.counted[chunk].T @ margins
+            if self.products is not None:
+                loss.turn_into_curvatures(margins)
+                curvature += self.products[chunk].T @ margins
+        return pull / self.problem.n, curvature / self.problem.n
 
 
-def _unpack(curvature: Array, lam: float, d: int) -> Array:
-    """Full Hessians (restarts, d, d) from packed upper triangles (d(d+1)/2, restarts)."""
+def _unpack(curvature: Array, d: int) -> Array:
+    """Full matrices (restarts, d, d) from packed upper triangles (d(d+1)/2, restarts)."""
     first, second = np.triu_indices(d)
-    hessian = np.empty((curvature.shape[1], d, d))
-    hessian[:, first, second] = hessian[:, second, first] = curvature.T
-    hessian[:, np.arange(d), np.arange(d)] += lam
-    return hessian
+    full = np.empty((curvature.shape[1], d, d))
+    full[:, first, second] = full[:, second, first] = curvature.T
+    return full
+
+
+def _inverse(matrices: Array) -> Array:
+    """The inverses of positive definite matrices, directly for the sizes that audits use."""
+    if matrices.shape[-1] == 1:
+        return 1 / matrices
+    inverses: Array = np.linalg.inv(matrices)  # type: ignore[assignment]
+    return inverses

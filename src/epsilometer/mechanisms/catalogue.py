@@ -10,9 +10,12 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
+
+import numpy as np
 
 import epsilometer.mechanisms
-from epsilometer.core import EpsilometerError, Mechanism, NeighbouringPair
+from epsilometer.core import EpsilometerError, HasDensity, HasSupport, Mechanism, NeighbouringPair
 
 
 @dataclass(frozen=True)
@@ -51,3 +54,19 @@ def find(name: str) -> Entry:
         return catalogue()[name]
     except KeyError:
         raise EpsilometerError(f"there is no mechanism {name!r}; there are {', '.join(catalogue())}") from None
+
+
+def largest_log_ratio(mechanism: Any, pair: NeighbouringPair) -> float:
+    """The epsilon that a mechanism with a finite support spends on a pair: the largest |log p - log p'| of an output."""
+    if not (isinstance(mechanism, HasSupport) and isinstance(mechanism, HasDensity)):
+        raise TypeError(f"{type(mechanism).__name__} has no finite support with probabilities")
+    outputs = np.concatenate([mechanism.support(pair.first), mechanism.support(pair.second)])
+    first, second = (mechanism.log_density(dataset, outputs) for dataset in (pair.first, pair.second))
+    return float(np.max(np.abs(first - second)))
+
+
+def by_enumeration(
+    build: Callable[[float], Mechanism], pairs: Callable[[], Sequence[NeighbouringPair]]
+) -> Callable[[float], float]:
+    """The `true_epsilon` of an entry whose mechanism has a finite support."""
+    return lambda epsilon: max(largest_log_ratio(build(epsilon), pair) for pair in pairs())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.core import Array, LabelledData
-from epsilometer.erm import minimise_logistic
+from epsilometer.core import Array, LabelledData, require_positive
+from epsilometer.erm import LOGISTIC, minimiser
+from epsilometer.erm.neighbours import opposite_labels
+from epsilometer.mechanisms.catalogue import Entry
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,21 @@ class NonPrivateLogistic:
     guarantee = None
     source = "nips08, section 3"
 
+    def __post_init__(self) -> None:
+        require_positive(lam=self.lam)
+
     def sample(self, dataset: LabelledData, size: int, rng: np.random.Generator) -> Array:  # noqa: ARG002
         """The same minimiser, `size` times."""
-        signed = dataset.labels[:, None] * dataset.features
-        return np.repeat(minimise_logistic(signed, self.lam, np.zeros((1, signed.shape[1]))), size, axis=0)
+        return np.repeat(minimiser(LOGISTIC, dataset, self.lam)[None], size, axis=0)
+
+
+ENTRIES = (
+    Entry(
+        name="non_private_logistic",
+        title="logistic regression without noise",
+        build=lambda epsilon: NonPrivateLogistic(lam=0.1),  # noqa: ARG005
+        pairs=lambda: (opposite_labels(8),),
+        flaw="it releases the minimiser itself, which every record moves",
+        true_epsilon=lambda epsilon: math.inf,  # noqa: ARG005
+    ),
+)

@@ -2,28 +2,177 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import log_ndtr
 
-from epsilometer.core import Array, Guarantee, LabelledData
-from epsilometer.erm import spherical_noise
-from epsilometer.mechanisms.controls import NonPrivateLogistic
+from epsilometer.core import Array, Dataset, EpsilometerError, Guarantee, NeighbouringPair, require_positive
+from epsilometer.erm import (
+    LOGISTIC,
+    QUADRATIC,
+    Distance,
+    GaussianNoise,
+    Hinge,
+    Huber,
+    Loss,
+    Noise,
+    Regulariser,
+    SphericalNoise,
+    Squared,
+    count,
+    minimiser,
+    outputs_of,
+)
+from epsilometer.erm.neighbours import opposite_labels, saturated_opponents
+from epsilometer.mechanisms.catalogue import Entry
 
 
 @dataclass(frozen=True)
 class OutputPerturbation:
-    """Algorithm 1: the minimiser of logistic regression plus noise of density ~ exp(-(n lam epsilon / 2) |b|)."""
+    """The minimiser of J(w) = lam N(w) + (1/n) sum_i l(w, x_i), plus noise.
+
+    With l convex and L-Lipschitz and N mu-strongly convex, exchanging a record moves the minimiser by at most
+    S = 2L/(n lam mu): J is (lam mu)-strongly convex, and the record's gradients change by at most 2L/n (nips08, Lemma 1 and
+    Corollary 2, with L = mu = 1). A bound L that holds on a ball of some radius suffices if minimisers lie in it, and as
+    J(w) <= J(0) they have |w| <= sqrt(2 l(0)/(lam mu)), if N is smallest at 0.
+
+    - delta = 0: the noise has density ~ exp(-(epsilon/S) |b|): Algorithm 1, beta = n lam epsilon/2.
+    - delta > 0: each coordinate has standard deviation S sqrt(2 ln(1.25/delta))/epsilon, which suffices for epsilon <= 1
+      and, as is checked, for the given epsilon and delta.
+
+    With `summed`, the objective is sum_i l(w, x_i) + lam N(w) instead, as in cs860. Its Lemma 1 prints 2n/lam for the
+    sensitivity of that minimiser; the objective is n times one with regularisation lam/n, so it is 2L/(lam mu), whatever n.
+    """
 
     epsilon: float
     lam: float
-    source = "nips08, Algorithm 1 and Theorem 1; postech, Algorithm 1"
+    loss: Loss = LOGISTIC
+    regulariser: Regulariser = QUADRATIC
+    delta: float = 0.0
+    summed: bool = False
+    source = (
+        "nips08, Algorithm 1 and Theorem 1; postech, Algorithm 1; cs860, Lemma 1 and what follows "
+        "(Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 1 and Corollary 8)"
+    )
+
+    def __post_init__(self) -> None:
+        _ = self.guarantee
+        require_positive(lam=self.lam)
+        if self.delta > 0:
+            _require_enough_for_gaussian(self.epsilon, self.delta)
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(self.epsilon, "replace-one")
+        return Guarantee(self.epsilon, "replace-one", self.delta)
 
-    def sample(self, dataset: LabelledData, size: int, rng: np.random.Generator) -> Array:
-        minimiser = NonPrivateLogistic(self.lam).sample(dataset, 1, rng)
-        rate = len(dataset) * self.lam * self.epsilon / 2
-        return minimiser + spherical_noise(size, minimiser.shape[1], rate, rng)
+    def noise(self, n: float) -> Noise:
+        """The noise for n records."""
+        strong_convexity = self._lam(n) * self.regulariser.strong_convexity
+        if isinstance(self.loss, Squared):
+            _require_radius(self.loss, strong_convexity)
+        if self.delta > 0:
+            sensitivity = 2 * self.loss.lipschitz / (n * strong_convexity)
+            return GaussianNoise(sensitivity * _gaussian_factor(self.delta) / self.epsilon)
+        return SphericalNoise(n * strong_convexity * self.epsilon / (2 * self.loss.lipschitz))
+
+    def sample(self, dataset: Dataset, size: int, rng: np.random.Generator) -> Array:
+        centre, noise = self._centre_and_noise(dataset)
+        return centre + noise.sample(size, len(centre), rng)
+
+    def log_density(self, dataset: Dataset, outputs: Array) -> Array:
+        """The noise's log-density at what separates each output, a row, from the minimiser."""
+        centre, noise = self._centre_and_noise(dataset)
+        return noise.log_density(outputs_of(outputs, len(centre)) - centre)
+
+    def _centre_and_noise(self, dataset: Dataset) -> tuple[Array, Noise]:
+        n = count(dataset)
+        return minimiser(self.loss, dataset, self._lam(n), self.regulariser), self.noise(n)
+
+    def _lam(self, n: float) -> float:
+        return self.lam / n if self.summed else self.lam
+
+
+def _require_radius(loss: Squared, strong_convexity: float) -> None:
+    reach = math.sqrt(2 / strong_convexity)
+    if loss.radius < reach * (1 - 1e-12):
+        raise EpsilometerError(
+            f"the squared loss's slope is bounded for |w| <= {loss.radius:g}, but the minimiser can have norm {reach:.6g}; "
+            f"take a radius of at least that"
+        )
+
+
+def _gaussian_factor(delta: float) -> float:
+    """sigma epsilon/S of the classical Gaussian mechanism (postech; Dwork and Roth 2014, Theorem 3.22)."""
+    return math.sqrt(2 * math.log(1.25 / delta))
+
+
+def _require_enough_for_gaussian(epsilon: float, delta: float) -> None:
+    """The theorem says epsilon < 1; beyond, sigma suffices if delta(epsilon), which is known exactly, is at most delta.
+
+    With r = S/sigma, delta(epsilon) = Phi(r/2 - epsilon/r) - e^epsilon Phi(-r/2 - epsilon/r)
+    (Balle and Wang 2018, Theorem 8).
+    """
+    ratio = epsilon / _gaussian_factor(delta)
+    first = float(log_ndtr(ratio / 2 - epsilon / ratio))
+    second = epsilon + float(log_ndtr(-ratio / 2 - epsilon / ratio))
+    if epsilon > 1 and math.exp(first) - math.exp(second) > delta:
+        raise EpsilometerError(
+            f"epsilon is {epsilon:g}; with delta = {delta:g} the classical Gaussian noise is too small for it; "
+            "take an epsilon of at most 1"
+        )
+
+
+HUBER = Huber(0.5)
+SQUARED_LAM = 0.5
+
+
+def _moving_point() -> tuple[NeighbouringPair, ...]:
+    """Seven points hold nothing back between -1 and 1: three at either end, and one that jumps from end to end."""
+    shared = [[-1.0]] * 3 + [[1.0]] * 3
+    reason = "one point jumps across a balanced rest, whose pull is the same wherever the median falls in between"
+    return (NeighbouringPair(np.array([*shared, [1.0]]), np.array([*shared, [-1.0]]), "replace-one", reason),)
+
+
+ENTRIES = (
+    Entry(
+        name="output_perturbation",
+        title="output perturbation of logistic regression",
+        build=lambda epsilon: OutputPerturbation(epsilon, lam=1e-4),
+        pairs=lambda: (saturated_opponents(), opposite_labels(200_000)),
+    ),
+    Entry(
+        name="output_perturbation_huber",
+        title="output perturbation of a smoothed support vector machine",
+        build=lambda epsilon: OutputPerturbation(epsilon, lam=0.5, loss=HUBER),
+        pairs=lambda: (opposite_labels(8),),
+        true_epsilon=lambda epsilon: epsilon,
+    ),
+    Entry(
+        name="output_perturbation_hinge",
+        title="output perturbation of a support vector machine",
+        build=lambda epsilon: OutputPerturbation(epsilon, lam=0.5, loss=Hinge()),
+        pairs=lambda: (opposite_labels(8),),
+        true_epsilon=lambda epsilon: epsilon,
+    ),
+    Entry(
+        name="output_perturbation_squared",
+        title="output perturbation of ridge regression on labels",
+        build=lambda epsilon: OutputPerturbation(epsilon, lam=SQUARED_LAM, loss=Squared(radius=math.sqrt(2 / SQUARED_LAM))),
+        pairs=lambda: (opposite_labels(8),),
+    ),
+    Entry(
+        name="output_perturbation_geometric_median",
+        title="output perturbation of a geometric median",
+        build=lambda epsilon: OutputPerturbation(epsilon, lam=0.5, loss=Distance()),
+        pairs=_moving_point,
+        true_epsilon=lambda epsilon: epsilon,
+    ),
+    Entry(
+        name="output_perturbation_gaussian",
+        title="output perturbation with Gaussian noise, for a sum of Huber losses",
+        build=lambda epsilon: OutputPerturbation(epsilon, lam=4.0, loss=HUBER, delta=1e-5, summed=True),
+        pairs=lambda: (opposite_labels(8),),
+    ),
+)

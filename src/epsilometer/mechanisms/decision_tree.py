@@ -1,0 +1,142 @@
+"""Random decision trees: a structure that ignores the data, and noisy class counts in the leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer.core import Adjacency, Array, EpsilometerError, Guarantee, NeighbouringPair, require_positive, stream
+from epsilometer.mechanisms.catalogue import Entry
+from epsilometer.mechanisms.naive_bayes import CLASSES, categorical_records
+
+Leaf = tuple[tuple[int, int], ...]
+"""The path to a leaf: (feature, value) at each level."""
+
+
+@dataclass(frozen=True)
+class RandomDecisionTrees:
+    """k trees of random structure; each leaf's class counts with Laplace noise of scale S k/epsilon.
+
+    A record is a row of categorical features, feature j in 0 ... values[j] - 1, and a label 0 or 1. A node of a tree asks
+    for a feature drawn at random among those that its path has not asked for, and has a child for each value, down to
+    `height`. The structure comes from the public `seed` and not from the data, so it costs nothing. Each tree gets
+    epsilon/k, which add up (sequential composition); a record is in one cell (leaf, label) of each tree, so that a tree's
+    L1 sensitivity is S = 2 where a record is replaced and S = 1 where it is added or removed. An exchanged label moves two
+    cells of every tree, so all of epsilon is spent.
+
+    Columns: for each tree and each of its leaves, depth first, the counts of labels 0 and 1.
+    """
+
+    epsilon: float
+    values: tuple[int, ...]
+    height: int
+    trees: int
+    adjacency: Adjacency = "replace-one"
+    seed: int = 0
+    source = "review, section III-A6 [16]; Jagannathan, Pillaipakkamnatt and Wright 2009; Fletcher and Islam 2016"
+
+    def __post_init__(self) -> None:
+        _ = self.guarantee
+        require_positive(trees=self.trees)
+        if not self.values or min(self.values) < 1:
+            raise EpsilometerError(f"values is {self.values}; it must give, for each feature, how many values it can take")
+        if not 0 <= self.height <= len(self.values):
+            raise EpsilometerError(
+                f"height is {self.height}; it must be from 0 to the number of features, {len(self.values)}"
+            )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon, self.adjacency)
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise on every count."""
+        return (2 if self.adjacency == "replace-one" else 1) * self.trees / self.epsilon
+
+    def leaves(self, tree: int) -> tuple[Leaf, ...]:
+        """The leaves of a tree, depth first."""
+        return _grow(self.values, self.height, self.seed, tree)
+
+    def membership(self, tree: int, features: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which leaf of a tree each row of features falls into, (rows, leaves)."""
+        rows = np.asarray(features)
+        inside = [[rows[:, feature] == value for feature, value in leaf] for leaf in self.leaves(tree)]
+        return np.column_stack([np.all(tests, axis=0) if tests else np.ones(len(rows), dtype=bool) for tests in inside])
+
+    def counts(self, dataset: NDArray[Any]) -> Array:
+        """The exact counts, in the order of the columns."""
+        records = categorical_records(dataset, self.values)
+        labels = records[:, -1:] == np.arange(CLASSES)
+        parts = [self.membership(tree, records).T.astype(float) @ labels for tree in range(self.trees)]
+        return np.concatenate(parts).ravel()
+
+    def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
+        counts = self.counts(dataset)
+        return counts + rng.laplace(scale=self.scale, size=(size, len(counts)))
+
+    def log_density(self, dataset: NDArray[Any], outputs: Array) -> Array:
+        counts = self.counts(dataset)
+        return -np.abs(outputs - counts).sum(axis=1) / self.scale - len(counts) * np.log(2 * self.scale)
+
+    def predict(self, outputs: Array, features: NDArray[Any]) -> NDArray[np.int_]:
+        """The label of each row of features under each output, (outputs, rows): processing that costs nothing.
+
+        The trees' shares of each label are added up; a negative count is raised to 0, and an empty leaf abstains.
+        """
+        votes = np.zeros((len(outputs), len(features), CLASSES))
+        first = 0
+        for tree in range(self.trees):
+            inside = self.membership(tree, features)
+            last = first + CLASSES * inside.shape[1]
+            leaf = np.maximum(outputs[:, first:last].reshape(len(outputs), -1, CLASSES), 0.0)
+            votes += (leaf / np.maximum(leaf.sum(axis=2, keepdims=True), 1e-300))[:, inside.argmax(axis=1)]
+            first = last
+        return np.asarray(votes.argmax(axis=2))
+
+
+@cache
+def _grow(values: tuple[int, ...], height: int, seed: int, tree: int) -> tuple[Leaf, ...]:
+    rng = stream(seed, "random decision tree", tree)
+
+    def below(path: Leaf) -> tuple[Leaf, ...]:
+        if len(path) == height:
+            return (path,)
+        asked = {feature for feature, _ in path}
+        feature = int(rng.choice([number for number in range(len(values)) if number not in asked]))
+        return tuple(leaf for value in range(values[feature]) for leaf in below((*path, (feature, value))))
+
+    return below(())
+
+
+def _pairs() -> tuple[NeighbouringPair, ...]:
+    shared = [[0, 0, 1, 0], [1, 2, 0, 1], [1, 1, 1, 1], [0, 2, 0, 0], [1, 0, 0, 1]]
+    return (
+        NeighbouringPair(
+            np.array([*shared, [0, 1, 0, 0]]),
+            np.array([*shared, [0, 1, 0, 1]]),
+            "replace-one",
+            "an exchanged label moves two counts of every tree",
+        ),
+        NeighbouringPair(
+            np.array([*shared, [0, 1, 0, 0]]),
+            np.array([*shared, [1, 2, 1, 0]]),
+            "replace-one",
+            "a record that changes all features falls into other leaves",
+        ),
+    )
+
+
+ENTRIES = (
+    Entry(
+        "decision_tree",
+        "Random decision trees with noisy leaves",
+        lambda epsilon: RandomDecisionTrees(epsilon, (2, 3, 2), height=2, trees=2),
+        _pairs,
+        true_epsilon=lambda epsilon: epsilon,
+    ),
+)
