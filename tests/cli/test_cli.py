@@ -12,6 +12,7 @@ import pytest
 from epsilometer import __version__
 from epsilometer.cli import main
 from epsilometer.core import read_table, write_table
+from epsilometer.mechanisms.catalogue import catalogue
 
 DATASET = ["dataset", "separable", "--points", "60", "--holdout", "40", "--folds", "2", "--seed", "1"]
 PRIVATE = ["--restarts", "2", "--seed", "1"]
@@ -216,3 +217,11 @@ def test_from_data_to_summary(tmp_path: Path, dataset: Path) -> None:
 def test_the_same_command_writes_the_same_bytes(tmp_path: Path, dataset: Path) -> None:
     assert main([*DATASET, "--output", str(tmp_path / "again.csv")]) == 0
     assert (tmp_path / "again.csv").read_bytes() == dataset.read_bytes()
+
+
+def test_the_catalogue_lists_every_mechanism_and_every_flaw(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["catalogue"]) == 0
+    correct, broken = capsys.readouterr().out.split("broken, on purpose or as printed:")
+    for name, entry in catalogue().items():
+        assert f"  {name}: " in (broken if entry.flaw else correct)
+        assert entry.flaw in broken

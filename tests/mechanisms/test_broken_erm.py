@@ -15,7 +15,6 @@ from scipy.special import expit
 
 from epsilometer.core import EpsilometerError, NeighbouringPair
 from epsilometer.erm import Huber, Logistic, Squared
-from epsilometer.erm.neighbours import labelled_records
 from epsilometer.mechanisms.broken_erm import (
     CoordinatewiseLaplace,
     ExponentialNorm,
@@ -30,6 +29,7 @@ from epsilometer.mechanisms.broken_erm import (
     with_constant,
 )
 from epsilometer.mechanisms.catalogue import Entry, find
+from epsilometer.mechanisms.neighbours import labelled_records
 from epsilometer.mechanisms.objective_perturbation import ObjectivePerturbationCMS11
 from epsilometer.mechanisms.output_perturbation import OutputPerturbation
 from tests.mechanisms import agreement

@@ -81,6 +81,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--datasets", nargs="+", required=True, help="the data sets to show, in order")
     sub.add_argument("--output", type=Path, required=True, help="the folder for the figures")
 
+    verb(
+        "catalogue",
+        _catalogue,
+        "List every mechanism: what it is, where it is defined, and what is wrong with it.",
+    )
+
     verb("schema", _schema, "Print the JSON schema of the configuration.")
     return parser
 
@@ -211,6 +217,18 @@ def _figures(paper: str, results: Path, datasets: list[str], output: Path) -> No
     from epsilometer.reporting.figures import draw
 
     draw(paper, results, datasets, output)
+
+
+def _catalogue() -> None:
+    from epsilometer.mechanisms.catalogue import catalogue
+
+    for broken in (False, True):
+        print("broken, on purpose or as printed:" if broken else "held to be correct:")
+        for name, entry in catalogue().items():
+            if bool(entry.flaw) == broken:
+                print(f"  {name}: {entry.title} ({entry.build(1.0).source})")
+                if broken:
+                    print(f"      flaw: {entry.flaw}")
 
 
 def _schema() -> None:

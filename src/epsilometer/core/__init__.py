@@ -11,6 +11,7 @@ from epsilometer.core.nouns import (
     LabelledData,
     Mechanism,
     NeighbouringPair,
+    output_rows,
     require_positive,
 )
 from epsilometer.core.streams import stream
@@ -27,6 +28,7 @@ __all__ = [
     "LabelledData",
     "Mechanism",
     "NeighbouringPair",
+    "output_rows",
     "read_table",
     "require_positive",
     "stream",

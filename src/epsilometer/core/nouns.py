@@ -109,6 +109,14 @@ def require_positive(**values: float) -> None:
             raise EpsilometerError(f"{name} is {value:g}; it must be a number above 0")
 
 
+def output_rows(outputs: NDArray[Any], numbers: int) -> Array:
+    """The outputs as rows of `numbers` numbers each, if they are that."""
+    rows = np.asarray(outputs, dtype=float)
+    if rows.ndim != 2 or rows.shape[1] != numbers:
+        raise EpsilometerError(f"the outputs have shape {rows.shape}; for these data they must be rows of length {numbers}")
+    return rows
+
+
 @dataclass(frozen=True)
 class NeighbouringPair:
     """Two data sets that differ in one record, and why they are worth a look."""

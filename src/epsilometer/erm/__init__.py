@@ -3,7 +3,7 @@
 from epsilometer.erm.fit import count, minimiser
 from epsilometer.erm.losses import LOGISTIC, Distance, Hinge, Huber, Logistic, Loss, Squared, require_smooth
 from epsilometer.erm.noise import GaussianNoise, Noise, SphericalNoise, spherical_noise
-from epsilometer.erm.objective import Objective, outputs_of
+from epsilometer.erm.objective import Objective
 from epsilometer.erm.regularisers import QUADRATIC, DiagonalQuadratic, Quadratic, Regulariser
 from epsilometer.erm.solver import TOLERANCE, NotConvergedError, minimise, minimise_logistic, minimise_roughly
 
@@ -30,7 +30,6 @@ __all__ = [
     "minimise_logistic",
     "minimise_roughly",
     "minimiser",
-    "outputs_of",
     "require_smooth",
     "spherical_noise",
 ]

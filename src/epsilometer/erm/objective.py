@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.core import Array, Dataset, EpsilometerError, LabelledData
+from epsilometer.core import Array, Dataset, EpsilometerError, LabelledData, output_rows
 from epsilometer.erm.losses import SmoothLoss
 from epsilometer.erm.regularisers import QUADRATIC, Regulariser
 
@@ -63,7 +63,7 @@ class Objective:
 
     def _parts(self, w: Array) -> Iterator[Array]:
         """Stretches of w small enough for their margins to be held at once."""
-        w = outputs_of(w, self.signed.shape[1])
+        w = output_rows(w, self.signed.shape[1])
         step = max(1, MARGINS_AT_ONCE // len(self.signed))
         yield from (w[first : first + step] for first in range(0, max(len(w), 1), step))
 
@@ -73,14 +73,6 @@ def labelled(dataset: Dataset) -> LabelledData:
     if not isinstance(dataset, LabelledData):
         raise EpsilometerError(f"a loss of the margin needs labelled data, not {type(dataset).__name__}")
     return dataset
-
-
-def outputs_of(outputs: Array, d: int) -> Array:
-    """The outputs as an array of rows in R^d, if they are that."""
-    outputs = np.asarray(outputs, dtype=float)
-    if outputs.ndim != 2 or outputs.shape[1] != d:
-        raise EpsilometerError(f"the outputs have shape {outputs.shape}; for these data they must be rows of length {d}")
-    return outputs
 
 
 def _log_det(matrices: Array) -> Array:

@@ -315,10 +315,11 @@ class _Rows:
         buffer = np.empty((min(ROWS_AT_ONCE, len(self.plain)), w.shape[1]), dtype=w.dtype)
         for first in range(0, len(self.plain), ROWS_AT_ONCE):
             chunk = slice(first, first + ROWS_AT_ONCE)
-            margins = buffer[: len(self.plain[chunk])]
-            np.dot(self.plain[chunk], w, out=margins)
+            plain = self.plain[chunk]
+            margins = buffer[: len(plain)]
+            np.dot(plain, w, out=margins)
             loss.turn_into_pulls(margins)
-            pull += self.counted[chunk].T @ margins
+            pull += (plain if self.counted is self.plain else self.counted[chunk]).T @ margins
             if self.products is not None:
                 loss.turn_into_curvatures(margins)
                 curvature += self.products[chunk].T @ margins

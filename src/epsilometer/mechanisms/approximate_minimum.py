@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.core import Array, EpsilometerError, Guarantee, LabelledData, require_positive
-from epsilometer.erm import LOGISTIC, Huber, Loss, Objective, minimise_roughly, outputs_of, require_smooth
+from epsilometer.core import Array, EpsilometerError, Guarantee, LabelledData, output_rows, require_positive
+from epsilometer.erm import LOGISTIC, Huber, Loss, Objective, minimise_roughly, require_smooth
 from epsilometer.erm.losses import SmoothLoss
-from epsilometer.erm.neighbours import opposite_labels
 from epsilometer.mechanisms.catalogue import Entry
+from epsilometer.mechanisms.neighbours import opposite_labels
 
 REACH = 12
 """Standard deviations of the first noise over which the density integrates."""
 
-MOST_NODES = 200_000
+MOST_NODES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class ApproximateMinimumPerturbation:
         require_positive(delta=self.delta)
         if self.gradient_norm is not None:
             require_positive(gradient_norm=self.gradient_norm)
-        for name, share in (("output_share", self.output_share), ("noise_share", self._share_of_noise)):
-            if not 0 < share < 1:
+        for name, share in (("output_share", self.output_share), ("noise_share", self.noise_share)):
+            if share is not None and not 0 < share < 1:
                 raise EpsilometerError(f"{name} is {share:g}; it must be between 0 and 1")
         if not self._for_hessian < 1:
             raise EpsilometerError(
@@ -119,7 +119,7 @@ class ApproximateMinimumPerturbation:
         z = np.linspace(-REACH, REACH, nodes)
         points = minimise_roughly(objective, (calibration.objective_sigma * z)[:, None], calibration.gradient_norm)[:, 0]
         log_mass = -(z**2) / 2 + math.log((z[1] - z[0]) / math.sqrt(2 * math.pi))
-        return _log_mixture(outputs_of(outputs, 1)[:, 0], points, log_mass, calibration.output_sigma)
+        return _log_mixture(output_rows(outputs, 1)[:, 0], points, log_mass, calibration.output_sigma)
 
     @property
     def _smooth(self) -> SmoothLoss:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, logsumexp
 
-from epsilometer.core import Array, Guarantee, NeighbouringPair, require_positive
+from epsilometer.core import Array, Guarantee, NeighbouringPair, output_rows, require_positive
 from epsilometer.mechanisms.catalogue import Entry, by_enumeration
 from epsilometer.mechanisms.randomized_response import require_bits
 
@@ -90,7 +90,7 @@ class NoisyParametersPosterior:
 
     def log_density(self, dataset: NDArray[Any], outputs: Array) -> Array:
         n, ones = _count(dataset)
-        distance = np.abs(outputs - _posteriors(np.array([ones]), n, self.a, self.b)).sum(axis=1)
+        distance = np.abs(output_rows(outputs, 2) - _posteriors(np.array([ones]), n, self.a, self.b)).sum(axis=1)
         return -distance * self.epsilon / 2 - 2 * math.log(4 / self.epsilon)
 
 
@@ -162,6 +162,7 @@ def _posteriors(ones: NDArray[Any], n: int, a: float, b: float) -> Array:
 
 def _look_up(log_probabilities: Array, outputs: Array, n: int, a: float, b: float) -> Array:
     """The log-probability of each output (a + k, b + n - k), k = 0 ... n; -inf for any other."""
+    outputs = output_rows(outputs, 2)
     ones = np.clip(np.nan_to_num(np.rint(outputs[:, 0] - a)), 0, n).astype(int)
     possible = np.isclose(outputs, _posteriors(ones, n, a, b), rtol=0, atol=1e-9).all(axis=1)
     return np.where(possible, log_probabilities[ones], -np.inf)

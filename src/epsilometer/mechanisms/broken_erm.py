@@ -24,8 +24,8 @@ from epsilometer.erm import (
     require_smooth,
 )
 from epsilometer.erm.losses import SmoothLoss
-from epsilometer.erm.neighbours import Record, labelled_records
 from epsilometer.mechanisms.catalogue import Entry
+from epsilometer.mechanisms.neighbours import Record, labelled_records
 from epsilometer.mechanisms.objective_perturbation import ObjectivePerturbationCMS11
 from epsilometer.mechanisms.output_perturbation import OutputPerturbation
 

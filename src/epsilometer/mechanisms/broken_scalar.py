@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, xlog1py, xlogy
 
-from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair
+from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair, output_rows
 from epsilometer.mechanisms.catalogue import Entry
-from epsilometer.mechanisms.laplace import Laplace, exact_answer, noise_behind
+from epsilometer.mechanisms.laplace import Laplace, exact_answer, log_laplace, noise_behind
 from epsilometer.mechanisms.noisy_max import query_answers
 from epsilometer.mechanisms.randomized_response import require_bits
 
@@ -137,7 +137,7 @@ class GeometricCounts:
     def _noise_between(self, dataset: NDArray[Any], outputs: NDArray[Any]) -> tuple[Array, Array]:
         """The least and the largest noise that lead to each count of each output; least > largest where none does."""
         counts, n = query_answers(dataset), len(dataset)
-        outputs = np.asarray(outputs, dtype=float)
+        outputs = output_rows(outputs, len(counts))
         possible = np.isin(outputs, np.arange(n + 1))
         low = np.where(outputs == 0, -np.inf, outputs - counts)
         high = np.where(outputs == n, np.inf, outputs - counts)
@@ -226,8 +226,7 @@ class AmplifiedFullBatch(SubsampledCount):
         return count_bits(dataset) + rng.laplace(scale=self.scale, size=size)
 
     def log_density(self, dataset: NDArray[Any], outputs: NDArray[Any]) -> Array:
-        noise = noise_behind(count_bits, dataset, outputs)[:, 0]
-        return -np.abs(noise) / self.scale - math.log(2 * self.scale)
+        return log_laplace(noise_behind(count_bits, dataset, outputs), self.scale)
 
 
 def _require_fraction(fraction: float) -> None:

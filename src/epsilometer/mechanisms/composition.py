@@ -261,8 +261,8 @@ ENTRIES = (
         "Parallel composition, a histogram under replace-one, which pays once",
         lambda epsilon: ParallelCompositionAsPrinted(_counts(epsilon, epsilon), category),
         _replace_one_pairs,
-        flaw="the theorem holds for add-remove neighbours; a replaced record can leave one part and enter another, and then "
-        "both parts spend their epsilon",
+        flaw="The theorem holds for add-remove neighbours; a replaced record can leave one part and enter another, and then "
+        "both parts spend their epsilon.",
         true_epsilon=lambda epsilon: 2 * epsilon,
     ),
 )

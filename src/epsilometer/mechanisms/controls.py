@@ -9,8 +9,8 @@ import numpy as np
 
 from epsilometer.core import Array, LabelledData, require_positive
 from epsilometer.erm import LOGISTIC, minimiser
-from epsilometer.erm.neighbours import opposite_labels
 from epsilometer.mechanisms.catalogue import Entry
+from epsilometer.mechanisms.neighbours import opposite_labels
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ ENTRIES = (
         title="logistic regression without noise",
         build=lambda epsilon: NonPrivateLogistic(lam=0.1),  # noqa: ARG005
         pairs=lambda: (opposite_labels(8),),
-        flaw="it releases the minimiser itself, which every record moves",
+        flaw="It releases the minimiser itself, which every record moves.",
         true_epsilon=lambda epsilon: math.inf,  # noqa: ARG005
     ),
 )

@@ -9,8 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.core import Adjacency, Array, EpsilometerError, Guarantee, NeighbouringPair, require_positive, stream
+from epsilometer.core import (
+    Adjacency,
+    Array,
+    EpsilometerError,
+    Guarantee,
+    NeighbouringPair,
+    output_rows,
+    require_positive,
+    stream,
+)
 from epsilometer.mechanisms.catalogue import Entry
+from epsilometer.mechanisms.laplace import log_laplace
 from epsilometer.mechanisms.naive_bayes import CLASSES, categorical_records
 
 Leaf = tuple[tuple[int, int], ...]
@@ -81,7 +91,7 @@ class RandomDecisionTrees:
 
     def log_density(self, dataset: NDArray[Any], outputs: Array) -> Array:
         counts = self.counts(dataset)
-        return -np.abs(outputs - counts).sum(axis=1) / self.scale - len(counts) * np.log(2 * self.scale)
+        return log_laplace(output_rows(outputs, len(counts)) - counts, self.scale)
 
     def predict(self, outputs: Array, features: NDArray[Any]) -> NDArray[np.int_]:
         """The label of each row of features under each output, (outputs, rows): processing that costs nothing.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair, require_positive
+from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair, output_rows, require_positive
 from epsilometer.mechanisms.catalogue import Entry, by_enumeration
 
 SENSITIVITY = 2.0
@@ -56,6 +56,7 @@ class FeatureSelection:
 
     def log_density(self, dataset: NDArray[Any], outputs: NDArray[Any]) -> Array:
         weights = self._weights(dataset)
+        outputs = output_rows(outputs, self.select)
         chosen = np.clip(outputs, 0, len(weights) - 1).astype(int)
         possible = (chosen == outputs).all(axis=1)
         left = np.broadcast_to(weights, (len(outputs), len(weights))).copy()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.core import Array, EpsilometerError, NeighbouringPair, require_positive
+from epsilometer.core import Array, EpsilometerError, NeighbouringPair, output_rows, require_positive
 from epsilometer.mechanisms.catalogue import Entry
 
 GENDERS = ("male", "female")
@@ -82,7 +82,8 @@ class KAnonymousTable:
         return np.tile(self.release(dataset), (size, 1))
 
     def log_density(self, dataset: NDArray[Any], outputs: Array) -> Array:
-        return np.where((outputs == self.release(dataset)).all(axis=1), 0.0, -np.inf)
+        released = self.release(dataset)
+        return np.where((output_rows(outputs, len(released)) == released).all(axis=1), 0.0, -np.inf)
 
     def support(self, dataset: NDArray[Any]) -> Array:
         return self.release(dataset)[None]
@@ -145,7 +146,7 @@ ENTRIES = (
         "A 2-anonymous table",
         lambda _epsilon: KAnonymousTable(),
         _pairs,
-        flaw="the table is released without any randomness: whoever knows the other records learns the last one's diagnosis",
+        flaw="The table is released without any randomness: whoever knows all other records learns the last diagnosis.",
         true_epsilon=lambda _epsilon: math.inf,
     ),
 )

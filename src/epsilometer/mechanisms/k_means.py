@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair, require_positive
+from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair, output_rows, require_positive
 from epsilometer.mechanisms.catalogue import Entry
 
 
@@ -69,6 +69,7 @@ class NoisyLloyd:
 
     def log_density(self, dataset: NDArray[Any], outputs: Array) -> Array:
         points = self._checked(dataset)
+        outputs = output_rows(outputs, self.iterations * self.width)
         total = np.full(len(outputs), -self.iterations * self.width * math.log(2 * self.scale))
         centres = self._start(len(outputs))
         for step in self._steps():

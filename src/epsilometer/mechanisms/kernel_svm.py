@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.core import Array, Guarantee, LabelledData, NeighbouringPair, require_positive, stream
+from epsilometer.core import Array, Guarantee, LabelledData, NeighbouringPair, output_rows, require_positive, stream
 from epsilometer.erm import NotConvergedError
 from epsilometer.mechanisms.catalogue import Entry
+from epsilometer.mechanisms.laplace import log_laplace
 
 VIOLATION = 1e-12
 """How far a solution may be from the optimality conditions."""
@@ -76,7 +77,7 @@ class FourierFeatureSVM:
 
     def log_density(self, dataset: LabelledData, outputs: Array) -> Array:
         weights, scale = self.weights(dataset), self.scale(dataset.n)
-        return -np.abs(outputs - weights).sum(axis=1) / scale - len(weights) * math.log(2 * scale)
+        return log_laplace(output_rows(outputs, len(weights)) - weights, scale)
 
     def predict(self, outputs: Array, x: Array) -> Array:
         """The label, -1 or 1, of each row of x under each output, (outputs, rows): processing that costs nothing."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from epsilometer.core import Adjacency, Array, EpsilometerError, Guarantee, NeighbouringPair, require_positive
+from epsilometer.core import Adjacency, Array, EpsilometerError, Guarantee, NeighbouringPair, output_rows, require_positive
 from epsilometer.mechanisms.catalogue import Entry
 from epsilometer.mechanisms.randomized_response import require_bits
 
@@ -50,8 +50,7 @@ class Laplace:
         return answer + rng.laplace(scale=self.scale, size=(size, *answer.shape))
 
     def log_density(self, dataset: Any, outputs: NDArray[Any]) -> Array:
-        noise = noise_behind(self.query, dataset, outputs)
-        return np.sum(-np.abs(noise) / self.scale - math.log(2 * self.scale), axis=1)
+        return log_laplace(noise_behind(self.query, dataset, outputs), self.scale)
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,11 @@ class LaplaceStandardDeviation(Laplace):
         return self.sensitivity / (math.sqrt(2) * self.epsilon)
 
 
+def log_laplace(noise: Array, scale: float) -> Array:
+    """The log-density of rows of independent Laplace noise."""
+    return -np.abs(noise).sum(axis=1) / scale - noise.shape[1] * math.log(2 * scale)
+
+
 def exact_answer(query: Query, dataset: Any) -> Array:
     """The query's answer, checked to be one finite number or one vector of them."""
     answer = np.asarray(query(dataset), dtype=float)
@@ -80,10 +84,7 @@ def exact_answer(query: Query, dataset: Any) -> Array:
 def noise_behind(query: Query, dataset: Any, outputs: NDArray[Any]) -> Array:
     """Output minus answer, with one row for each output, whether the answer is a number or a vector."""
     answer = exact_answer(query, dataset).reshape(1, -1)
-    table = np.asarray(outputs, dtype=float).reshape(len(outputs), -1)
-    if table.shape[1] != answer.shape[1]:
-        raise EpsilometerError(f"an output has {table.shape[1]} numbers where the query answers {answer.shape[1]}")
-    return table - answer
+    return output_rows(np.reshape(outputs, (len(outputs), -1)), answer.shape[1]) - answer
 
 
 MEDICAL_RESULTS = np.array([0, 1, 1, 0, 1])
@@ -143,8 +144,8 @@ ENTRIES = (
         "Laplace noise given by its standard deviation, the count of positive diagnoses",
         lambda epsilon: LaplaceStandardDeviation(count_five, 1, epsilon),
         _count_pairs,
-        flaw="the sensitivity over epsilon is taken for the noise's standard deviation, not its scale: the noise is "
-        "too small by a factor of sqrt(2)",
+        flaw="The sensitivity over epsilon is taken for the noise's standard deviation, not its scale: the noise is "
+        "too small by a factor of sqrt(2).",
         true_epsilon=lambda epsilon: math.sqrt(2) * epsilon,
     ),
 )

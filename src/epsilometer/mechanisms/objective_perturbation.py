@@ -29,14 +29,14 @@ from epsilometer.erm import (
     require_smooth,
 )
 from epsilometer.erm.losses import SmoothLoss
-from epsilometer.erm.neighbours import (
+from epsilometer.mechanisms.catalogue import Entry
+from epsilometer.mechanisms.neighbours import (
     Record,
     labelled_records,
     only_record_that_counts,
     opposite_labels,
     saturated_opponents,
 )
-from epsilometer.mechanisms.catalogue import Entry
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class ObjectivePerturbationKST12(ObjectivePerturbation):
         return SphericalNoise(self.epsilon / (2 * zeta)), strength / n
 
 
-MISSING = "the proof leaves the determinant of the map from noise to output out of the density"
+MISSING = "The proof leaves the determinant of the map from noise to output out of the density"
 HUBER = Huber(0.5)
 OPPOSED: tuple[Record, ...] = (((1.0,), -1.0), ((1.0,), -1.0))
 """Two records that pull w below zero, so that b(w) is negative where the record (1, +1) begins to saturate."""
@@ -214,14 +214,14 @@ ENTRIES = (
         title="objective perturbation of logistic regression, as printed in 2008",
         build=lambda epsilon: ObjectivePerturbation2008(epsilon, lam=1e-4),
         pairs=lambda: (only_record_that_counts(100), saturated_opponents()),
-        flaw=f"{MISSING}, which counts where n lambda is small",
+        flaw=f"{MISSING}, which counts where n lambda is small.",
     ),
     Entry(
         name="objective_perturbation_general",
         title="objective perturbation in the general form of 2008, for a sum of Huber losses",
         build=lambda epsilon: ObjectivePerturbationGeneral(epsilon, lam=0.1, loss=HUBER),
         pairs=lambda: (opposite_labels(3, OPPOSED),),
-        flaw=f"{MISSING}, which counts where the regulariser is weak",
+        flaw=f"{MISSING}, which counts where the regulariser is weak.",
         true_epsilon=lambda epsilon: epsilon + math.log1p(HUBER.curvature_bound / 0.1),
     ),
     Entry(

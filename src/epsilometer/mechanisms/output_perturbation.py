@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr
 
-from epsilometer.core import Array, Dataset, EpsilometerError, Guarantee, NeighbouringPair, require_positive
+from epsilometer.core import Array, Dataset, EpsilometerError, Guarantee, NeighbouringPair, output_rows, require_positive
 from epsilometer.erm import (
     LOGISTIC,
     QUADRATIC,
@@ -23,10 +22,10 @@ from epsilometer.erm import (
     Squared,
     count,
     minimiser,
-    outputs_of,
 )
-from epsilometer.erm.neighbours import opposite_labels, saturated_opponents
 from epsilometer.mechanisms.catalogue import Entry
+from epsilometer.mechanisms.gaussian import classic_sigma, gaussian_delta
+from epsilometer.mechanisms.neighbours import opposite_labels, saturated_opponents
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class OutputPerturbation:
             _require_radius(self.loss, strong_convexity)
         if self.delta > 0:
             sensitivity = 2 * self.loss.lipschitz / (n * strong_convexity)
-            return GaussianNoise(sensitivity * _gaussian_factor(self.delta) / self.epsilon)
+            return GaussianNoise(classic_sigma(self.epsilon, self.delta, sensitivity))
         return SphericalNoise(n * strong_convexity * self.epsilon / (2 * self.loss.lipschitz))
 
     def sample(self, dataset: Dataset, size: int, rng: np.random.Generator) -> Array:
@@ -84,7 +83,7 @@ class OutputPerturbation:
     def log_density(self, dataset: Dataset, outputs: Array) -> Array:
         """The noise's log-density at what separates each output, a row, from the minimiser."""
         centre, noise = self._centre_and_noise(dataset)
-        return noise.log_density(outputs_of(outputs, len(centre)) - centre)
+        return noise.log_density(output_rows(outputs, len(centre)) - centre)
 
     def _centre_and_noise(self, dataset: Dataset) -> tuple[Array, Noise]:
         n = count(dataset)
@@ -103,21 +102,9 @@ def _require_radius(loss: Squared, strong_convexity: float) -> None:
         )
 
 
-def _gaussian_factor(delta: float) -> float:
-    """sigma epsilon/S of the classical Gaussian mechanism (postech; Dwork and Roth 2014, Theorem 3.22)."""
-    return math.sqrt(2 * math.log(1.25 / delta))
-
-
 def _require_enough_for_gaussian(epsilon: float, delta: float) -> None:
-    """The theorem says epsilon < 1; beyond, sigma suffices if delta(epsilon), which is known exactly, is at most delta.
-
-    With r = S/sigma, delta(epsilon) = Phi(r/2 - epsilon/r) - e^epsilon Phi(-r/2 - epsilon/r)
-    (Balle and Wang 2018, Theorem 8).
-    """
-    ratio = epsilon / _gaussian_factor(delta)
-    first = float(log_ndtr(ratio / 2 - epsilon / ratio))
-    second = epsilon + float(log_ndtr(-ratio / 2 - epsilon / ratio))
-    if epsilon > 1 and math.exp(first) - math.exp(second) > delta:
+    """The theorem says epsilon < 1; beyond, sigma suffices if the exact delta at epsilon is at most the promised one."""
+    if epsilon > 1 and gaussian_delta(epsilon, classic_sigma(epsilon, delta)) > delta:
         raise EpsilometerError(
             f"epsilon is {epsilon:g}; with delta = {delta:g} the classical Gaussian noise is too small for it; "
             "take an epsilon of at most 1"

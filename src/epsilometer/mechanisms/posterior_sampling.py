@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair
+from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair, output_rows
 from epsilometer.core.nouns import NORM_SLACK
 from epsilometer.mechanisms.catalogue import Entry
 
@@ -89,6 +89,7 @@ class OnePosteriorSample:
 
     def log_density(self, dataset: NDArray[Any], outputs: Array) -> Array:
         values, vectors, projected, lam, gamma = self._posterior(dataset)
+        outputs = output_rows(outputs, len(values))
         return _log_gaussian(outputs @ vectors - projected / (values + lam), np.log(gamma) + np.log(values + lam))
 
     def _posterior(self, dataset: NDArray[Any]) -> tuple[Array, Array, Array, float, float]:
@@ -154,6 +155,7 @@ class AdaptivePosteriorSample:
 
     def log_density(self, dataset: NDArray[Any], outputs: Array) -> Array:
         values, vectors, projected = _decomposed(dataset)
+        outputs = output_rows(outputs, 2 + len(values))
         eigenvalue, log_size, theta = outputs[:, 0], outputs[:, 1], outputs[:, 2:]
         lam, floor = self.regularisation(eigenvalue)
         centre = projected / (values + lam[:, None])

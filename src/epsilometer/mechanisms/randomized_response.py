@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair
+from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair, output_rows
 from epsilometer.mechanisms.catalogue import Entry
 
 Bits = NDArray[np.int64]
@@ -49,6 +49,7 @@ class RandomizedResponse:
 
     def log_density(self, dataset: NDArray[Any], outputs: NDArray[Any]) -> Array:
         bits = require_bits(dataset)
+        outputs = output_rows(outputs, len(bits))
         possible = np.all((outputs == 0) | (outputs == 1), axis=1)
         kept = np.sum(outputs == bits, axis=1)
         log_probability = kept * math.log(0.5 + self.gamma) + (len(bits) - kept) * math.log(0.5 - self.gamma)

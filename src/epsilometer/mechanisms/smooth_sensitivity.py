@@ -323,8 +323,8 @@ ENTRIES = (
         "Median with smooth sensitivity, Laplace noise given by its standard deviation, and a pure promise",
         _printed,
         _pairs,
-        flaw="the scale of the Laplace noise depends on the data, so far out the ratio of densities has no bound; and the "
-        "smooth sensitivity over epsilon is taken for the noise's standard deviation, not its scale",
+        flaw="The scale of the Laplace noise depends on the data, so far out the ratio of densities has no bound; and the "
+        "smooth sensitivity over epsilon is taken for the noise's standard deviation, not its scale.",
         true_epsilon=lambda epsilon: math.inf,  # noqa: ARG005
     ),
 )

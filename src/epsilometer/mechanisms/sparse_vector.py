@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair
+from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPair, output_rows
 from epsilometer.mechanisms.catalogue import Entry, by_enumeration
 from epsilometer.mechanisms.noisy_max import (
     NODES,
@@ -112,7 +112,7 @@ class SparseVector1(_SparseVector):
 
     def log_density(self, dataset: NDArray[Any], outputs: NDArray[Any]) -> Array:
         answers = query_answers(dataset)
-        distinct, inverse = _distinct(np.asarray(outputs, dtype=np.float64))
+        distinct, inverse = _distinct(output_rows(outputs, len(answers)))
         above, answered = distinct == ABOVE, ~np.isnan(distinct)
         possible = (np.isin(distinct, (BELOW, ABOVE)) | ~answered).all(axis=1)
         possible &= (self._stopped(above) == ~answered).all(axis=1)
@@ -188,7 +188,7 @@ class SparseVector3(_SparseVector):
 
     def log_density(self, dataset: NDArray[Any], outputs: NDArray[Any]) -> Array:
         answers = query_answers(dataset)
-        outputs = np.asarray(outputs, dtype=np.float64)
+        outputs = output_rows(outputs, len(answers))
         answered = ~np.isnan(outputs)
         above = answered & (outputs != BELOW)
         possible = (self._stopped(above) == ~answered).all(axis=1)
