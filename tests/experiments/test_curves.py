@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from epsilometer.core import Array, EpsilometerError, LabelledData, Mechanism, read_table
+from epsilometer.core import EpsilometerError, LabelledData, Mechanism, read_table
 from epsilometer.data import read_dataset
 from epsilometer.data.prepare import EXPERIMENT
 from epsilometer.experiments import curves
@@ -76,7 +77,19 @@ def test_standard_errors_are_those_of_another_optimiser(dataset: Path, tables: d
 
 def test_the_learning_curve_goes_up_to_the_smallest_training_set(tables: dict[str, list[dict[str, Any]]]) -> None:
     rows = tables["learning_curve"]
-    assert list(rows[0]) == ["dataset", "method", "epsilon", "lam", "n", "fold", "restarts", "error", "sd"]
+    assert list(rows[0]) == [
+        "dataset",
+        "method",
+        "epsilon",
+        "lam",
+        "n",
+        "fold",
+        "restarts",
+        "records",
+        "error",
+        "sd_restarts",
+        "sd_records",
+    ]
     expected = [(name, fold, n) for name in METHODS for fold in range(5) for n in (12, 24, 36, 48)]
     assert [(row["method"], row["fold"], row["n"]) for row in rows] == expected
     for row in rows:
@@ -102,7 +115,19 @@ def test_an_increment_that_gives_no_size_is_refused(dataset: Path, tmp_path: Pat
 
 def test_the_epsilon_curve_is_sorted_and_complete(tables: dict[str, list[dict[str, Any]]]) -> None:
     rows = tables["epsilon_curve"]
-    assert list(rows[0]) == ["dataset", "method", "epsilon", "lam", "n", "fold", "restarts", "error", "sd"]
+    assert list(rows[0]) == [
+        "dataset",
+        "method",
+        "epsilon",
+        "lam",
+        "n",
+        "fold",
+        "restarts",
+        "records",
+        "error",
+        "sd_restarts",
+        "sd_records",
+    ]
     assert [(row["method"], row["fold"]) for row in rows[:5]] == [("standard", fold) for fold in range(5)]
     expected = [(name, epsilon, fold) for name in PRIVATE for epsilon in (0.5, 5.0) for fold in range(5)]
     assert [(row["method"], row["epsilon"], row["fold"]) for row in rows[5:]] == expected
@@ -131,15 +156,21 @@ def test_with_all_the_privacy_every_method_guesses(dataset: Path, tmp_path: Path
 def test_means_and_spreads_are_those_of_the_restarts(dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With errors made up, so that they are known."""
 
-    def made_up(mechanism: Mechanism, train: LabelledData, test: LabelledData, restarts: int, rng: Any) -> Array:  # noqa: ARG001
-        return np.array([0.1, 0.4, 0.7, 0.0])[:restarts]
+    def made_up(mechanism: Mechanism, train: LabelledData, test: LabelledData, restarts: int, rng: Any) -> NDArray[np.bool_]:  # noqa: ARG001
+        return (np.arange(10)[:, None] < [1, 4, 7, 0])[:, :restarts]
 
-    monkeypatch.setattr(curves, "error_rates", made_up)
+    monkeypatch.setattr(curves, "mistakes", made_up)
     for name in ("learning_curve", "epsilon_curve"):
         RUNS[name](dataset, tmp_path / "t.csv", 1)
         for row in read_table(tmp_path / "t.csv"):
             assert row["error"] == pytest.approx(0.1 if row["method"] == "standard" else 0.3)
-            assert row["sd"] == pytest.approx(0.0 if row["method"] == "standard" else math.sqrt(0.30 / 3))
+            assert row["sd_restarts"] == pytest.approx(0.0 if row["method"] == "standard" else math.sqrt(0.30 / 3))
+            standard = row["method"] == "standard"
+            share = np.repeat([1.0, 0.0] if standard else [0.75, 0.5, 0.25, 0.0], [1, 9] if standard else [1, 3, 3, 3])
+                np.array([1.0] + [0.0] * 9) if row["method"] == "standard" else np.repeat([0.75, 0.5, 0.25, 0], [1, 3, 3, 3])
+            )
+            assert row["records"] == 10
+            assert row["sd_records"] == pytest.approx(share.std(ddof=1))
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -149,11 +180,11 @@ def test_every_cell_has_a_stream_of_its_own(
     """No two folds, methods, sizes or epsilons share random numbers."""
     draws: list[float] = []
 
-    def spy(mechanism: Mechanism, train: LabelledData, test: LabelledData, restarts: int, rng: Any) -> Array:  # noqa: ARG001
+    def spy(mechanism: Mechanism, train: LabelledData, test: LabelledData, restarts: int, rng: Any) -> NDArray[np.bool_]:  # noqa: ARG001
         draws.append(rng.random())
-        return np.zeros(restarts)
+        return np.zeros((3, restarts), dtype=bool)
 
-    monkeypatch.setattr(curves, "error_rates", spy)
+    monkeypatch.setattr(curves, "mistakes", spy)
     RUNS[name](dataset, tmp_path / "t.csv", 1)
     assert len(draws) == {"error_table": 20, "learning_curve": 80, "epsilon_curve": 35}[name]
     assert len(set(draws)) == len(draws)
@@ -164,11 +195,11 @@ def test_data_sets_and_experiments_have_streams_of_their_own(
 ) -> None:
     draws: list[float] = []
 
-    def spy(mechanism: Mechanism, train: LabelledData, test: LabelledData, restarts: int, rng: Any) -> Array:  # noqa: ARG001
+    def spy(mechanism: Mechanism, train: LabelledData, test: LabelledData, restarts: int, rng: Any) -> NDArray[np.bool_]:  # noqa: ARG001
         draws.append(rng.random())
-        return np.zeros(restarts)
+        return np.zeros((3, restarts), dtype=bool)
 
-    monkeypatch.setattr(curves, "error_rates", spy)
+    monkeypatch.setattr(curves, "mistakes", spy)
     (tmp_path / "other.csv").write_text(dataset.read_text())
     for run in RUNS.values():
         run(dataset, tmp_path / "t.csv", 1)

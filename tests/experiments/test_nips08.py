@@ -74,13 +74,15 @@ def write_curves(
 ) -> list[Path]:
     """Epsilon curves that pass through each cell's printed error at its epsilon, with noise between folds.
 
-    The printed error may itself be off, by a normal draw of standard deviation `shift`.
+    Half of the noise's variance is said to come from restarts, half from records. The printed error may itself be off,
+    by a normal draw of standard deviation `shift`.
     """
     grid = np.logspace(-4, 0, points)
+    spreads = {"restarts": 200, "records": 3500, "sd_restarts": 10 * noise, "sd_records": math.sqrt(1750) * noise}
     paths = []
     for dataset in ("separable", "unseparable"):
         rows: list[dict[str, Any]] = [
-            {"dataset": dataset, "method": "standard", "epsilon": math.nan, "fold": fold, "error": 0.0}
+            {"dataset": dataset, "method": "standard", "epsilon": math.nan, "fold": fold, "error": 0.0} | spreads
             for fold in range(FOLDS)
         ]
         for name in ("algorithm1", "algorithm2", "cms11"):
@@ -96,6 +98,7 @@ def write_curves(
                         "fold": fold,
                         "error": error + noise * rng.standard_normal(),
                     }
+                    | spreads
                     for fold in range(FOLDS)
                 ]
         write_table(folder / f"{dataset}.csv", rows)

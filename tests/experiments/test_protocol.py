@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from epsilometer.core import Array, LabelledData
-from epsilometer.experiments.protocol import METHODS, PRIVATE, error_rates, method, restarts_of, with_progress
+from epsilometer.experiments.protocol import METHODS, PRIVATE, method, mistakes, restarts_of, with_progress
 from epsilometer.mechanisms.controls import NonPrivateLogistic
 from epsilometer.mechanisms.objective_perturbation import ObjectivePerturbation2008, ObjectivePerturbationCMS11
 from epsilometer.mechanisms.output_perturbation import OutputPerturbation
@@ -48,12 +48,17 @@ class Fixed:
         return np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])[:size] * rng.random()
 
 
-def test_error_rates_count_wrong_signs_on_the_test_records() -> None:
+def test_mistakes_are_wrong_signs_on_the_test_records() -> None:
     """A record on the separator counts as wrong."""
     train = LabelledData(np.array([[0.1, 0.1]]), np.array([1.0]))
     test = LabelledData(np.array([[0.5, 0.1], [-0.5, -0.5], [0.2, -0.3], [0.0, 0.7]]), np.array([1.0, -1.0, -1.0, 1.0]))
-    rates = error_rates(Fixed(), train, test, 4, np.random.default_rng(0))
-    assert rates.tolist() == [0.5, 0.75, 0.0, 1.0]
+    wrong = mistakes(Fixed(), train, test, 4, np.random.default_rng(0))
+    assert wrong.tolist() == [
+        [False, True, False, True],
+        [False, True, False, True],
+        [True, False, False, True],
+        [True, True, False, True],
+    ]
 
 
 def test_progress_yields_everything_in_order(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,11 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from epsilometer.core import EpsilometerError, stream, write_table
 from epsilometer.data import read_dataset
 from epsilometer.data.prepare import EXPERIMENT
-from epsilometer.experiments.protocol import METHODS, PRIVATE, STANDARD, error_rates, method, restarts_of, with_progress
+from epsilometer.experiments.protocol import (
+    METHODS,
+    PRIVATE,
+    STANDARD,
+    method,
+    mistakes,
+    restarts_of,
+    with_progress,
+)
 
 
 def error_table(dataset: Path, output: Path, *, epsilon: float, lam: float, restarts: int, seed: int) -> None:
@@ -22,7 +31,7 @@ def error_table(dataset: Path, output: Path, *, epsilon: float, lam: float, rest
         for fold in with_progress(range(prepared.folds), f"{name} on {dataset.stem}, folds"):
             train, test = prepared.split(fold)
             rng = stream(seed, "error_table", dataset.stem, name, fold)
-            errors = error_rates(method(name, epsilon, lam), train, test, restarts_of(name, restarts), rng)
+            wrong = mistakes(method(name, epsilon, lam), train, test, restarts_of(name, restarts), rng)
             rows += [
                 {
                     "dataset": dataset.stem,
@@ -34,7 +43,7 @@ def error_table(dataset: Path, output: Path, *, epsilon: float, lam: float, rest
                     "restart": restart,
                     "error": error,
                 }
-                for restart, error in enumerate(errors)
+                for restart, error in enumerate(wrong.mean(axis=0))
             ]
     write_table(output, rows)
 
@@ -52,8 +61,8 @@ def learning_curve(
             for n in sizes:
                 rng = stream(seed, "learning_curve", dataset.stem, name, fold, n)
                 part = train.take(slice(n))
-                errors = error_rates(method(name, epsilon, lam), part, test, restarts_of(name, restarts), rng)
-                rows.append(_summary(dataset, name, epsilon, lam, n, fold, errors))
+                wrong = mistakes(method(name, epsilon, lam), part, test, restarts_of(name, restarts), rng)
+                rows.append(_summary(dataset, name, epsilon, lam, n, fold, wrong))
     write_table(output, rows)
 
 
@@ -66,8 +75,8 @@ def epsilon_curve(dataset: Path, output: Path, *, epsilons: Sequence[float], lam
         for fold in range(prepared.folds):
             train, test = prepared.split(fold)
             rng = stream(seed, "epsilon_curve", dataset.stem, name, fold, epsilon)
-            errors = error_rates(method(name, epsilon, lam), train, test, restarts_of(name, restarts), rng)
-            rows.append(_summary(dataset, name, epsilon, lam, len(train), fold, errors))
+            wrong = mistakes(method(name, epsilon, lam), train, test, restarts_of(name, restarts), rng)
+            rows.append(_summary(dataset, name, epsilon, lam, len(train), fold, wrong))
     write_table(output, rows)
 
 
@@ -78,8 +87,11 @@ def _sizes(records: int, increment: float) -> list[int]:
     return [step * k for k in range(1, records // step + 1)]
 
 
-def _summary(dataset: Path, name: str, epsilon: float, lam: float, n: int, fold: int, errors: Any) -> dict[str, Any]:
-    """One fold's mean over the restarts and their standard deviation."""
+def _summary(
+    dataset: Path, name: str, epsilon: float, lam: float, n: int, fold: int, wrong: NDArray[np.bool_]
+) -> dict[str, Any]:
+    """One fold's mean error, and how much it varies from restart to restart and from test record to test record."""
+    of_restarts, of_records = wrong.mean(axis=0), wrong.mean(axis=1)
     return {
         "dataset": dataset.stem,
         "method": name,
@@ -87,7 +99,9 @@ def _summary(dataset: Path, name: str, epsilon: float, lam: float, n: int, fold:
         "lam": lam,
         "n": n,
         "fold": fold,
-        "restarts": len(errors),
-        "error": float(np.mean(errors)),
-        "sd": float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0,
+        "restarts": len(of_restarts),
+        "records": len(of_records),
+        "error": float(of_restarts.mean()),
+        "sd_restarts": float(np.std(of_restarts, ddof=1)) if len(of_restarts) > 1 else 0.0,
+        "sd_records": float(np.std(of_records, ddof=1)),
     }

@@ -57,9 +57,10 @@ class Curve:
 def recovered_epsilon(curves: Sequence[Path], output: Path, *, seed: int) -> None:
     """Write the epsilon at which each private cell of Figure 1 comes out, and the one that fits all four best.
 
-    A printed cell is a mean over five folds of 200 restarts, as ours is, so it carries the same standard error; a bootstrap
-    replicate redraws both, and its quantiles give the intervals. One epsilon explains all four if the chi-square statistic
-    of the four differences, at the epsilon that makes it least, is within the 95% quantile of three degrees of freedom.
+    A printed cell is a mean over five folds of 200 restarts, as ours is, so it carries the same standard error, which comes
+    from the spread over restarts and over test records; a bootstrap replicate redraws both cells, and its quantiles give the
+    intervals. One epsilon explains all four if the chi-square statistic of the four differences, at the epsilon that makes
+    it least, is within the 95% quantile of three degrees of freedom.
     """
     from scipy.special import chdtrc
 
@@ -138,17 +139,21 @@ def _curve(tables: Sequence[Path], dataset: str, name: str) -> Curve:
         row
         for path in tables
         if path.stem == dataset
-        for row in read_table(path, "method", "epsilon")
+        for row in read_table(path, "method", "epsilon", "sd_records")
         if row["method"] == name
     ]
     if not rows:
         raise EpsilometerError(f"none of the epsilon curves has {name} on {dataset}, which Figure 1 prints")
     epsilons = sorted({row["epsilon"] for row in rows})
-    by_fold = np.array([[row["error"] for row in rows if row["epsilon"] == epsilon] for epsilon in epsilons])
-    variance = by_fold.var(axis=1, ddof=1) / by_fold.shape[1]
-    near = np.abs(np.subtract.outer(np.arange(len(epsilons)), np.arange(len(epsilons)))) <= 2
-    smooth = near @ variance / near.sum(axis=1)  # a few folds alone say little about a variance
-    return Curve(np.log(epsilons), by_fold.mean(axis=1), np.sqrt(np.maximum(smooth, LEAST_NOISE**2)))
+    by_epsilon = [[row for row in rows if row["epsilon"] == epsilon] for epsilon in epsilons]
+    error = np.array([np.mean([row["error"] for row in folds]) for folds in by_epsilon])
+    variance = np.array([np.mean([_variance(row) for row in folds]) / len(folds) for folds in by_epsilon])
+    return Curve(np.log(epsilons), error, np.sqrt(np.maximum(variance, LEAST_NOISE**2)))
+
+
+def _variance(row: dict[str, Any]) -> float:
+    """The variance of a fold's mean error: from restarts that were drawn, and from test records that were drawn."""
+    return float(row["sd_restarts"] ** 2 / row["restarts"] + row["sd_records"] ** 2 / row["records"])
 
 
 def _common(cells: dict[tuple[str, str], Curve], printed: dict[tuple[str, str], float]) -> tuple[float, float]:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from epsilometer.core import Array, LabelledData, Mechanism
+from epsilometer.core import LabelledData, Mechanism
 from epsilometer.mechanisms.controls import NonPrivateLogistic
 from epsilometer.mechanisms.objective_perturbation import ObjectivePerturbation2008, ObjectivePerturbationCMS11
 from epsilometer.mechanisms.output_perturbation import OutputPerturbation
@@ -37,12 +38,11 @@ def restarts_of(name: str, restarts: int) -> int:
     return 1 if name == STANDARD else restarts
 
 
-def error_rates(
+def mistakes(
     mechanism: Mechanism, train: LabelledData, test: LabelledData, restarts: int, rng: np.random.Generator
-) -> Array:
-    """The share of test records that each restart's classifier sgn(w.x) gets wrong."""
-    weights = mechanism.sample(train, restarts, rng)
-    return np.mean((test.labels[:, None] * test.features) @ weights.T <= 0, axis=0)
+) -> NDArray[np.bool_]:
+    """Which test records, rows, each restart's classifier sgn(w.x), a column, gets wrong."""
+    return test.signed @ mechanism.sample(train, restarts, rng).T <= 0
 
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ import numpy as np
 from epsilometer.core import read_table, stream, write_table
 from epsilometer.data import read_dataset
 from epsilometer.data.prepare import HOLDOUT
-from epsilometer.experiments.protocol import STANDARD, error_rates, method, with_progress
+from epsilometer.experiments.protocol import STANDARD, method, mistakes, with_progress
 
 
 def tuning(dataset: Path, output: Path, *, lambdas: Sequence[float]) -> None:
@@ -20,10 +20,8 @@ def tuning(dataset: Path, output: Path, *, lambdas: Sequence[float]) -> None:
     for lam in with_progress(sorted(lambdas), f"tuning {dataset.stem}"):
         for fold in range(prepared.folds):
             train, test = prepared.split(fold)
-            errors = error_rates(method(STANDARD, np.inf, lam), train, test, 1, stream(0))
-            rows.append(
-                {"dataset": dataset.stem, "lam": lam, "fold": fold, "records": len(prepared.data), "error": errors[0]}
-            )
+            error = mistakes(method(STANDARD, np.inf, lam), train, test, 1, stream(0)).mean()
+            rows.append({"dataset": dataset.stem, "lam": lam, "fold": fold, "records": len(prepared.data), "error": error})
     write_table(output, rows)
 
 
