@@ -160,6 +160,7 @@ def _recovered_epsilon(results: Path, output: Path) -> None:
             f"printed {cell.printed_error:.4f}, at the common $\\epsilon$ {cell.error_at_common_epsilon:.4f}",
             (cell.epsilon, height), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=8,
         )  # fmt: skip
+    panel.margins(x=0.15)
     panel.axvspan(common["low"], common["high"], color="0.85", zorder=0)
     panel.axvline(common["epsilon"], color="0.3", linestyle="--")
     verdict = "explains" if common["one_epsilon_explains_all"] else "does not explain"
