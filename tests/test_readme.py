@@ -14,7 +14,7 @@ def test_the_example_prints_what_its_comment_says(capsys: pytest.CaptureFixture[
     code = re.search(r"```python\n(.*?)```", README, re.DOTALL)
     assert code
     exec(code[1], {})
-    promised = re.search(r"# ([\d.]+): more than promised", code[1])
+    promised = re.search(r"# ([\d.]+)\.\.\.: more than promised", code[1])
     assert promised
     printed = capsys.readouterr().out
     assert "epsilon=1.0" in printed
