@@ -1,6 +1,7 @@
 """The nouns that every other layer speaks in, and the little that they all share."""
 
 from epsilometer.core.errors import EpsilometerError
+from epsilometer.core.evidence import Auditor, Counts, Estimate, Verdict, Witness
 from epsilometer.core.nouns import (
     Adjacency,
     Array,
@@ -20,14 +21,19 @@ from epsilometer.core.tables import read_table, write_table
 __all__ = [
     "Adjacency",
     "Array",
+    "Auditor",
+    "Counts",
     "Dataset",
     "EpsilometerError",
+    "Estimate",
     "Guarantee",
     "HasDensity",
     "HasSupport",
     "LabelledData",
     "Mechanism",
     "NeighbouringPair",
+    "Verdict",
+    "Witness",
     "output_rows",
     "read_table",
     "require_positive",

@@ -1,0 +1,1 @@
+"""The auditors: how large epsilon must be, exactly or with a confidence bound."""

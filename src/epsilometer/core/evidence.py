@@ -1,0 +1,106 @@
+"""What an audit finds: estimates, witnesses and verdicts."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from epsilometer.core.nouns import LabelledData, Mechanism, NeighbouringPair
+
+Verdict = Literal["violated", "tight", "consistent", "underpowered"]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How often an event, chosen before, occurred: `hits` of `trials` under one data set, `other_hits` under the other."""
+
+    hits: int
+    trials: int
+    other_hits: int
+    other_trials: int
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A pair and one output at which the log-likelihood ratio is exactly known; anyone can recompute it."""
+
+    mechanism: str
+    """The mechanism's name in the catalogue."""
+    promised: float
+    """The epsilon for which it was built."""
+    pair: NeighbouringPair
+    output: Any
+    """One output: a number, or a list of them."""
+    log_ratio: float
+    """log p(output | first) - log p(output | second)."""
+
+    def to_json(self) -> str:
+        """The witness as text that `from_json` reads again, to the last digit."""
+        return json.dumps(
+            {
+                "mechanism": self.mechanism,
+                "promised": self.promised,
+                "first": _plain(self.pair.first),
+                "second": _plain(self.pair.second),
+                "adjacency": self.pair.adjacency,
+                "reason": self.pair.reason,
+                "output": np.asarray(self.output).tolist(),
+                "log_ratio": self.log_ratio,
+            },
+            indent=1,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Witness:
+        values = json.loads(text)
+        pair = NeighbouringPair(_dataset(values["first"]), _dataset(values["second"]), values["adjacency"], values["reason"])
+        return cls(values["mechanism"], values["promised"], pair, np.array(values["output"]), values["log_ratio"])
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A lower bound on the epsilon that a mechanism spends on a pair, at a delta, and what it rests on."""
+
+    epsilon: float
+    """The bound; infinite where an output, or an event, is possible under one data set only."""
+    method: str
+    confidence: float
+    """The probability with which the bound is right, whatever the mechanism; 1 where it is exact."""
+    delta: float = 0.0
+    trials: int = 0
+    """Outputs drawn, over both data sets."""
+    counts: tuple[Counts, ...] = ()
+    """For a sampled bound: the event's counts on samples that had no part in choosing it, one for each direction tried."""
+    event: str = ""
+    """The event behind a sampled bound, in words."""
+    witness: Witness | None = None
+    model_based: bool = False
+    """Whether it holds only under an assumption on the outputs' distribution; then it never proves a violation."""
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.epsilon) or self.epsilon < 0:
+            raise ValueError(f"a lower bound on epsilon cannot be {self.epsilon}")
+
+
+class Auditor(Protocol):
+    """Says how large epsilon must be."""
+
+    def __call__(self, mechanism: Mechanism, pair: NeighbouringPair, trials: int, rng: np.random.Generator) -> Estimate: ...
+
+
+def _plain(dataset: Any) -> Any:
+    if isinstance(dataset, LabelledData):
+        weights = None if dataset.weights is None else dataset.weights.tolist()
+        return {"features": dataset.features.tolist(), "labels": dataset.labels.tolist(), "weights": weights}
+    return np.asarray(dataset).tolist()
+
+
+def _dataset(values: Any) -> Any:
+    if isinstance(values, dict):
+        weights = None if values["weights"] is None else np.array(values["weights"])
+        return LabelledData(np.array(values["features"]), np.array(values["labels"]), weights)
+    return np.array(values)
