@@ -22,17 +22,12 @@ REVIEW = "review, section III-A1 [9]; Barthe et al. 2016, PrivInfer"
 
 
 @dataclass(frozen=True)
-class NoisyBitsPosterior:
-    """Noise on the input: each bit is kept with probability e^epsilon/(1 + e^epsilon), else flipped; then the posterior.
-
-    With K released ones the output is (a + K, b + n - K). The released bits are epsilon-private by randomised response;
-    K = n has probability ratio exactly e^epsilon between n ones and n - 1 ones, so their sum spends all of it.
-    """
+class _PrivatePosterior:
+    """A private posterior of the share of ones among bits, from the prior Beta(a, b)."""
 
     epsilon: float
     a: float = 1.0
     b: float = 1.0
-    source = REVIEW + ", noise on the input"
 
     def __post_init__(self) -> None:
         _ = self.guarantee
@@ -41,6 +36,17 @@ class NoisyBitsPosterior:
     @property
     def guarantee(self) -> Guarantee:
         return Guarantee(self.epsilon, "replace-one")
+
+
+@dataclass(frozen=True)
+class NoisyBitsPosterior(_PrivatePosterior):
+    """Noise on the input: each bit is kept with probability e^epsilon/(1 + e^epsilon), else flipped; then the posterior.
+
+    With K released ones the output is (a + K, b + n - K). The released bits are epsilon-private by randomised response;
+    K = n has probability ratio exactly e^epsilon between n ones and n - 1 ones, so their sum spends all of it.
+    """
+
+    source = REVIEW + ", noise on the input"
 
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
         n, ones = _count(dataset)
@@ -65,24 +71,13 @@ class NoisyBitsPosterior:
 
 
 @dataclass(frozen=True)
-class NoisyParametersPosterior:
+class NoisyParametersPosterior(_PrivatePosterior):
     """Noise on the output: both posterior parameters with Laplace noise of scale 2/epsilon.
 
     An exchanged bit moves one parameter up and the other down by 1: L1 sensitivity 2, always attained.
     """
 
-    epsilon: float
-    a: float = 1.0
-    b: float = 1.0
     source = REVIEW + ", noise on the output by the L1 norm"
-
-    def __post_init__(self) -> None:
-        _ = self.guarantee
-        require_positive(a=self.a, b=self.b)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return Guarantee(self.epsilon, "replace-one")
 
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
         n, ones = _count(dataset)
@@ -95,7 +90,7 @@ class NoisyParametersPosterior:
 
 
 @dataclass(frozen=True)
-class HellingerPosterior:
+class HellingerPosterior(_PrivatePosterior):
     """Exponential mechanism over the posteriors of 0 ... n ones, scored by minus the Hellinger distance H to the true one.
 
     H(Beta(a1, b1), Beta(a2, b2))^2 = 1 - B((a1 + a2)/2, (b1 + b2)/2) / sqrt(B(a1, b1) B(a2, b2)). The candidate of j ones
@@ -103,18 +98,7 @@ class HellingerPosterior:
     a bit does, and the score of the candidate k itself changes as much.
     """
 
-    epsilon: float
-    a: float = 1.0
-    b: float = 1.0
     source = REVIEW + ", noise on the output by f-divergences"
-
-    def __post_init__(self) -> None:
-        _ = self.guarantee
-        require_positive(a=self.a, b=self.b)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return Guarantee(self.epsilon, "replace-one")
 
     def distances(self, n: int, ones: int) -> Array:
         """The Hellinger distances of the candidates 0 ... n from the posterior of `ones` ones."""

@@ -185,6 +185,21 @@ class _SampledDescent(_Descent):
 
 
 @dataclass(frozen=True)
+class _ChosenSteps(_Descent):
+    """Descent with a number of steps of the user's choice."""
+
+    steps: int | None = None
+    """T; n^2 where none is given."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_steps(self.steps)
+
+    def number_of_steps(self, n: int) -> int:
+        return self.steps or n**2
+
+
+@dataclass(frozen=True)
 class PrintedGradientPerturbation(_SampledDescent):
     """Private stochastic projected gradient descent as printed.
 
@@ -203,33 +218,24 @@ class PrintedGradientPerturbation(_SampledDescent):
 
 
 @dataclass(frozen=True)
-class AccountedGradientPerturbation(_SampledDescent):
+class AccountedGradientPerturbation(_ChosenSteps, _SampledDescent):
     """Private stochastic projected gradient descent with the smallest sigma for which an accountant vouches.
 
     n times the gradients of two records are at most mu = 2 n L / sigma standard deviations apart; mu is the largest at which
     T steps that draw one record out of n are (epsilon, delta)-differentially private: `accounting.sampled_mu`.
     """
 
-    steps: int | None = None
-    """T; n^2 where none is given."""
     source = (
         "cs860, lecture 13, Algorithm 3; Bassily, Smith and Thakurta 2014, Algorithm 1; "
         "sigma by the dominating pairs of Zhu, Dong and Wang 2022"
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_steps(self.steps)
-
-    def number_of_steps(self, n: int) -> int:
-        return self.steps or n**2
 
     def sigma(self, n: int) -> float:
         return 2 * n * self.loss.lipschitz / sampled_mu(self.epsilon, self.delta, 1 / n, self.number_of_steps(n))
 
 
 @dataclass(frozen=True)
-class FullBatchGradientPerturbation(_Descent):
+class FullBatchGradientPerturbation(_ChosenSteps, _Descent):
     """Projected gradient descent on the whole sum: g_t ~ N(sum_i grad l_i(theta_{t-1}), sigma^2 I).
 
     A replaced record moves the gradient by at most 2L, so T steps are as private as one Gaussian with means
@@ -237,19 +243,10 @@ class FullBatchGradientPerturbation(_Descent):
     (epsilon, delta)-differentially private: `gaussian.analytic_sigma`.
     """
 
-    steps: int | None = None
-    """T; n^2 where none is given."""
     source = (
         "cs860, lecture 13, Algorithm 1 with the noise of Algorithm 3; "
         "sigma by Balle and Wang 2018, Theorem 8, and Dong, Roth and Su 2022, Corollary 3.3"
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_steps(self.steps)
-
-    def number_of_steps(self, n: int) -> int:
-        return self.steps or n**2
 
     def sigma(self, n: int) -> float:
         return analytic_sigma(self.epsilon, self.delta, 2 * self.loss.lipschitz * math.sqrt(self.number_of_steps(n)))
