@@ -89,6 +89,16 @@ class Extension(Section):
     epsilons: EpsilonGrid
 
 
+class Audits(Section):
+    """What the auditors of the catalogue may spend."""
+
+    epsilons: Annotated[list[Positive], Field(min_length=1), AfterValidator(_distinct)] = Field(
+        description="Promised epsilons at which each mechanism is audited."
+    )
+    trials: int = Field(ge=1000, strict=True, description="Outputs drawn for each sampled audit: the budget.")
+    confidence: float = Field(gt=0.5, lt=1, description="Probability with which no promise is called violated wrongly.")
+
+
 class Config(Section):
     """Everything a run depends on, apart from the code."""
 
@@ -101,6 +111,7 @@ class Config(Section):
     )
     reproduction: Reproduction
     extension: Extension
+    audits: Audits
 
     @property
     def paper_datasets(self) -> list[str]:

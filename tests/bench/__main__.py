@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from tests.bench import mechanisms, solver, startup
+from tests.bench import audits, black_box, mechanisms, solver, startup
 
 if __name__ == "__main__":
     solver.run()
     startup.run()
     mechanisms.run()
+    audits.run()
+    black_box.run()

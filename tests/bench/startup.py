@@ -15,6 +15,9 @@ IMPORTS = {
     "dataset": "epsilometer.cli, epsilometer.data, sklearn.model_selection",
     "recovered_epsilon": "epsilometer.cli, epsilometer.experiments.nips08, scipy.optimize",
     "error_summary": "epsilometer.cli, epsilometer.experiments.nips08",
+    "audit": "epsilometer.cli, epsilometer.audits.report",
+    "verdicts": "epsilometer.cli, epsilometer.audits.report, statsmodels.stats.multitest",
+    "boundary": "epsilometer.cli, epsilometer.pairs.boundary",
     "figures": "epsilometer.cli, epsilometer.reporting.figures",
 }
 EXPERIMENT = "epsilometer.cli, epsilometer.experiments.curves, epsilometer.experiments.tuning"

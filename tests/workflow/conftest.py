@@ -51,9 +51,10 @@ class Project:
         return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", stats, re.MULTILINE) if name != "all"}
 
     def products(self) -> dict[str, bytes]:
-        """Every table and figure of the quick configuration, by name."""
+        """Every table, figure and witness of the quick configuration, by name; not how long they took."""
         results = self.folder / "results" / "quick"
-        files = [path for kind in ("*.csv", "*.svg") for path in results.rglob(kind)]
+        files = [path for kind in ("*.csv", "*.svg", "*.json") for path in results.rglob(kind)]
+        files = [path for path in files if "benchmarks" not in path.parts]
         return {path.relative_to(results).as_posix(): path.read_bytes() for path in files}
 
 

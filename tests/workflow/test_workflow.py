@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from epsilometer.core import stream
+from epsilometer.mechanisms.catalogue import families
 from tests.workflow.conftest import Project
 
 EXPERIMENTS = {
@@ -23,6 +24,8 @@ EXPERIMENTS = {
     "error_summary": 2,
 }
 FIGURES = {"figures_nips08": 1, "figures_extension": 1}
+AUDITS = {"audit": len(families()), "verdicts": 1}
+BOUNDARY = {"boundary": 1}
 
 
 def test_quick_run_leaves_every_table_and_figure(finished: Project) -> None:
@@ -30,10 +33,12 @@ def test_quick_run_leaves_every_table_and_figure(finished: Project) -> None:
     datasets = ("separable", "unseparable", "breast_cancer", "rand_hie")
     for rule in ("dataset", "tuning", "epsilon_curve", "error_table", "learning_curve"):
         assert {f"{rule}/{dataset}.csv" for dataset in datasets} <= names
+    assert {f"audit/{family}.csv" for family in families()} <= names
+    assert {"verdicts/catalogue.csv", "witnesses/laplace/laplace_count_1_0.json"} <= names
     assert {"recovered_epsilon/nips08.csv", "error_summary/nips08.csv", "error_summary/extension.csv"} <= names
-    assert sum(name.endswith(".svg") for name in names) == 7
+    assert sum(name.endswith(".svg") for name in names) == 8
     logs = list((finished.folder / "results/quick/logs").rglob("*.log"))
-    assert len(logs) == len(list((finished.folder / "results/quick/benchmarks").rglob("*.tsv"))) == 25
+    assert len(logs) == len(list((finished.folder / "results/quick/benchmarks").rglob("*.tsv"))) == 26 + sum(AUDITS.values())
 
 
 def test_a_second_run_does_nothing_and_says_so(finished: Project) -> None:
@@ -51,10 +56,12 @@ def test_one_core_and_two_cores_give_the_same_bytes(finished: Project, project: 
 @pytest.mark.parametrize(
     ("edited_file", "expected"),
     [
-        ("core/streams.py", {"dataset": 4} | EXPERIMENTS | FIGURES),
+        ("core/streams.py", {"dataset": 4} | EXPERIMENTS | FIGURES | AUDITS | BOUNDARY),
         ("data/synthetic.py", {"dataset": 4} | EXPERIMENTS | FIGURES),
-        ("erm/solver.py", EXPERIMENTS | FIGURES),
-        ("mechanisms/output_perturbation.py", EXPERIMENTS | FIGURES),
+        ("erm/solver.py", EXPERIMENTS | FIGURES | AUDITS | BOUNDARY),
+        ("mechanisms/output_perturbation.py", EXPERIMENTS | FIGURES | AUDITS | BOUNDARY),
+        ("pairs/boundary.py", BOUNDARY | {"figures_nips08": 1}),
+        ("audits/sampled.py", AUDITS),
         ("experiments/curves.py", EXPERIMENTS | FIGURES),
         ("reporting/style.py", FIGURES),
         ("cli/__init__.py", {}),
@@ -101,7 +108,7 @@ def test_a_killed_run_resumes_where_it_was(project: Project, finished: Project) 
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
     done = {path: path.stat().st_mtime_ns for path in tables.glob("*/*.csv")}
-    assert 6 <= len(done) < 24
+    assert 6 <= len(done) < 48
 
     again = project.snakemake()
 

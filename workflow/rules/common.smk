@@ -6,6 +6,7 @@ from snakemake.exceptions import WorkflowError
 from epsilometer.config import OWN, load_config
 from epsilometer.core import EpsilometerError
 from epsilometer.layers import code_hash
+from epsilometer.mechanisms.catalogue import families
 
 try:
     settings = load_config(config)
@@ -15,10 +16,12 @@ except EpsilometerError as error:
 RESULTS = settings.results
 PAPER = settings.paper_datasets
 EXTENSION = settings.extension_datasets
+FAMILIES = list(families())
 
 
 wildcard_constraints:
     dataset="|".join(settings.datasets),
+    family="|".join(FAMILIES),
 
 
 def table(rule_name, dataset="{dataset}"):
@@ -58,7 +61,7 @@ def section(wildcards):
 
 def figures_of(paper):
     names = {
-        "nips08": ["tuning", "figure1", "recovered_epsilon", "figure2"],
+        "nips08": ["tuning", "figure1", "recovered_epsilon", "figure2", "boundary"],
         "extension": ["tuning", "error_summary", "curves"],
     }[paper]
     return [f"{RESULTS}/figures/{paper}_{name}.svg" for name in names]
@@ -70,4 +73,5 @@ def targets():
     return [
         *(figure for paper in papers for figure in figures_of(paper)),
         *(table("error_summary", paper) for paper in papers),
+        table("verdicts", "catalogue"),
     ]

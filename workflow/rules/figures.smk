@@ -8,6 +8,7 @@ rule figures_nips08:
         ],
         table("error_summary", "nips08"),
         table("recovered_epsilon", "nips08"),
+        table("boundary", "nips08"),
     output:
         figures_of("nips08"),
     log:

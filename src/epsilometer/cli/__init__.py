@@ -75,6 +75,27 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("error_tables", type=Path, nargs="+", help="tables written by `epsilometer error_table`")
     _output(sub)
 
+    sub = verb("audit", _audit, "Audit every mechanism of a family: exactly, by sampling, and as a black box.")
+    sub.add_argument("family", help="a file of the catalogue, say laplace or objective_perturbation")
+    sub.add_argument("--epsilons", type=_positive, nargs="+", required=True, help="the epsilons to promise")
+    sub.add_argument("--trials", type=_count, required=True, help="outputs drawn for each sampled audit")
+    sub.add_argument("--witnesses", type=Path, required=True, help="the folder for witnesses")
+    sub.add_argument("--seconds", type=Path, required=True, help="the table for how long each audit took")
+    _seed_and_output(sub)
+
+    sub = verb("verdicts", _verdicts, "A verdict for each mechanism and promise, corrected for how many there are.")
+    sub.add_argument("tables", type=Path, nargs="+", help="tables written by `epsilometer audit`")
+    sub.add_argument("--confidence", type=_positive, required=True)
+    _output(sub)
+
+    sub = verb("boundary", _boundary, "What Algorithm 2 of nips08 spends on its worst data, by epsilon and n lambda.")
+    sub.add_argument("--epsilons", type=_positive, nargs="+", required=True, help="the epsilons to promise")
+    sub.add_argument("--n-lams", type=_positive, nargs="+", required=True, help="numbers of records times lambda")
+    _output(sub)
+
+    sub = verb("verify", _verify, "Recompute a saved witness at 50 digits, independently of the code that found it.")
+    sub.add_argument("witnesses", type=Path, nargs="+", help="JSON files written by `epsilometer audit`")
+
     sub = verb("figures", _figures, "Draw the figures of nips08, or of the same protocol on other data.")
     sub.add_argument("paper", choices=["nips08", "extension"])
     sub.add_argument("--results", type=Path, required=True, help="the folder that holds the tables")
@@ -217,6 +238,39 @@ def _figures(paper: str, results: Path, datasets: list[str], output: Path) -> No
     from epsilometer.reporting.figures import draw
 
     draw(paper, results, datasets, output)
+
+
+def _audit(family: str, output: Path, seconds: Path, witnesses: Path, epsilons: list[float], trials: int, seed: int) -> None:
+    from epsilometer.audits.report import audit
+
+    audit(family, output, seconds=seconds, witnesses=witnesses, epsilons=epsilons, trials=trials, seed=seed)
+
+
+def _verdicts(tables: list[Path], output: Path, confidence: float) -> None:
+    from epsilometer.audits.report import verdicts
+
+    verdicts(tables, output, confidence=confidence)
+
+
+def _boundary(output: Path, epsilons: list[float], n_lams: list[float]) -> None:
+    from epsilometer.core import write_table
+    from epsilometer.pairs.boundary import boundary_table
+
+    write_table(output, boundary_table(epsilons, n_lams))
+
+
+def _verify(witnesses: list[Path]) -> None:
+    from epsilometer.audits.verify import verify
+    from epsilometer.core import Witness
+
+    for path in witnesses:
+        try:
+            witness = Witness.from_json(path.read_text())
+        except OSError as error:
+            raise EpsilometerError(f"cannot read the witness {path}: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise EpsilometerError(f"{path} is no witness; `epsilometer audit` writes them") from error
+        print(f"{path.name}: {verify(witness)[1]}")
 
 
 def _catalogue() -> None:

@@ -40,12 +40,23 @@ class Entry:
 def catalogue() -> dict[str, Entry]:
     """All entries by name, in alphabetical order."""
     entries: dict[str, Entry] = {}
-    for module in pkgutil.iter_modules(epsilometer.mechanisms.__path__, "epsilometer.mechanisms."):
-        for entry in getattr(importlib.import_module(module.name), "ENTRIES", ()):
+    for members in families().values():
+        for entry in members:
             if entry.name in entries:
                 raise ValueError(f"two mechanisms are called {entry.name}")
             entries[entry.name] = entry
     return dict(sorted(entries.items()))
+
+
+@cache
+def families() -> dict[str, tuple[Entry, ...]]:
+    """The entries of each module that has any, by the module's name."""
+    found = {}
+    for module in pkgutil.iter_modules(epsilometer.mechanisms.__path__):
+        entries = getattr(importlib.import_module(f"epsilometer.mechanisms.{module.name}"), "ENTRIES", ())
+        if entries:
+            found[module.name] = tuple(entries)
+    return found
 
 
 def find(name: str) -> Entry:

@@ -32,7 +32,7 @@ def opposite_labels(n: int, shared: Sequence[Record] = ()) -> NeighbouringPair:
     """On the line, (1, +1) against (1, -1).
 
     For the hinge and the Huber loss, of any width h, both records have slope 1 wherever |w| < 1 - h: their gradients differ
-    by 2, the most that is possible. For the logistic loss they differ by 1, the most that is possible on the line.
+    by 2, the most that is possible. For the logistic loss they differ by 1; a little more, 1.05, is possible on the line.
     """
     reason = "one label changes, and with it the whole pull on w near zero"
     return exchanged(n, shared, ((1.0,), 1.0), ((1.0,), -1.0), reason)

@@ -25,6 +25,7 @@ def draw(paper: str, results: Path, datasets: Sequence[str], output: Path) -> No
     _curves(paper, results, datasets, output)
     if paper == "nips08":
         _recovered_epsilon(results, output)
+        _boundary(results, datasets, output)
 
 
 def _tuning(paper: str, results: Path, datasets: Sequence[str], output: Path) -> None:
@@ -173,6 +174,31 @@ def _recovered_epsilon(results: Path, output: Path) -> None:
         f"($\\chi^2_3$ = {common['chi_square']:.1f}, p = {common['p_value']:.2g})",
     )
     save(drawing, output / "nips08_recovered_epsilon.svg")
+
+
+def _boundary(results: Path, datasets: Sequence[str], output: Path) -> None:
+    """What Algorithm 2 spends on its worst data, relative to its promise, and where the paper's learning curves run."""
+    table = pd.read_csv(results / "boundary" / "nips08.csv")
+    grid = table.pivot(index="n_lam", columns="epsilon", values="share")
+    drawing, panels = figure(1, 1, 4.2)
+    panel = panels[0, 0]
+    shades = np.log10(grid.clip(upper=1000))
+    filled = panel.contourf(grid.columns, grid.index, shades, levels=np.linspace(0, 3, 13), cmap="Blues")
+    epsilons = grid.columns.to_numpy()
+    panel.plot(
+        epsilons, 2 / epsilons, color="black", linewidth=2, label="from $n\\lambda\\epsilon = 2$ on, the promise holds"
+    )
+    curve = pd.read_csv(results / "learning_curve" / f"{datasets[0]}.csv").dropna(subset="epsilon")
+    path = curve[["n", "lam", "epsilon"]].drop_duplicates()
+    label = f"the learning curve: $\\lambda$ = {path['lam'].iloc[0]:g}, $n$ = {path['n'].min():,} to {path['n'].max():,}"
+    panel.plot(path["epsilon"], path["n"] * path["lam"], "o-", color=COLOURS["algorithm1"], markersize=4, label=label)
+    bar = drawing.colorbar(filled, ax=panel, ticks=range(4), label="epsilon spent on the worst data / promised")
+    bar.set_ticklabels(["1", "10", "100", "1000"])
+    panel.set(xscale="log", yscale="log", xlabel="promised $\\epsilon$", ylabel="$n\\lambda$")
+    panel.set(xlim=(epsilons.min(), epsilons.max()), ylim=(grid.index.min(), grid.index.max()))
+    panel.set_title("What Algorithm 2 of 2008 spends on the worst data (a bound, attained as $\\lambda \\to 0$)")
+    panel.legend(loc="lower left")
+    save(drawing, output / "nips08_boundary.svg")
 
 
 def _mean_over_folds(table: pd.DataFrame, x: str) -> pd.DataFrame:

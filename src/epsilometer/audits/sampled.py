@@ -1,0 +1,190 @@
+"""The sampled likelihood-ratio test: a certified lower bound on epsilon from outputs and their log-likelihood ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from epsilometer.audits.confidence import (
+    best_possible,
+    bound_at_rates,
+    epsilon_lower_bound,
+    require_confidence,
+    require_delta,
+)
+from epsilometer.core import Array, Counts, EpsilometerError, Estimate, HasDensity, Mechanism, NeighbouringPair
+
+CANDIDATES = 150
+"""How many thresholds are tried in each direction, in geometric steps of the event's probability."""
+ROUNDING = 1e-9
+"""How far rounding may scatter the scores of one atom, relative to the score or to 1."""
+ENOUGH_TO_CHOOSE = 400
+"""With fewer outputs than this to choose on, up to half of all outputs are spent on the choice."""
+MOST_TO_CHOOSE = 5_000_000
+"""No more outputs than this are spent on the choice: they are held in memory together."""
+
+LOWER_CONFIDENCES = (0.75, 0.5, 0.25)
+"""Where nothing can be certified, the event is chosen as if the bound needed no more confidence than this."""
+
+
+@dataclass(frozen=True)
+class SampledLikelihoodRatio:
+    """Chooses an event {log p(o|first) - log p(o|second) >= t}, or its mirror image, and counts it on fresh outputs.
+
+    By Neyman and Pearson no event tells the two data sets apart better. Direction and t are chosen on a small share of the
+    outputs; the Clopper-Pearson bound on the others is valid whatever was chosen, and even if the density is wrong.
+    """
+
+    confidence: float = 0.95
+    delta: float | None = None
+    """The delta at which epsilon is bounded; by default that of the mechanism's guarantee, or 0."""
+    share: float = 0.05
+    """The share of the outputs on which the event is chosen."""
+    chunk: int = 1 << 16
+    """How many outputs are held in memory at once while counting."""
+
+    def __post_init__(self) -> None:
+        require_confidence(self.confidence)
+        if self.delta is not None:
+            require_delta(self.delta)
+        if not 0 < self.share < 1:
+            raise EpsilometerError(f"share is {self.share:g}; it must be above 0 and below 1")
+        if self.chunk < 1:
+            raise EpsilometerError(f"chunk is {self.chunk}; it must be at least 1")
+
+    def __call__(self, mechanism: Mechanism, pair: NeighbouringPair, trials: int, rng: np.random.Generator) -> Estimate:
+        delta = delta_for(mechanism, self.delta)
+        to_choose, to_certify = division(trials, self.share)
+        scores = pooled_scores(mechanism, pair, to_choose, rng, self.chunk)
+        forward, threshold = choose_event(scores, to_certify, self.confidence, delta)
+        counts = count_event(mechanism, pair, to_certify, rng, forward, threshold, self.chunk)
+        return Estimate(
+            epsilon=epsilon_lower_bound(counts, self.confidence, delta),
+            method="sampled likelihood ratio",
+            confidence=self.confidence,
+            delta=delta,
+            trials=2 * (to_choose + to_certify),
+            counts=(counts,),
+            event=describe_event(forward, threshold),
+        )
+
+
+def limit(
+    mechanism: Mechanism,
+    pair: NeighbouringPair,
+    trials: int,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    delta: float | None = None,
+    draws: int = 200_000,
+) -> float:
+    """The most that any test of a single event can be expected to certify from `trials` outputs over both data sets.
+
+    The probabilities of the optimal events are estimated from `draws` outputs; see `best_possible`.
+    """
+    delta = delta_for(mechanism, delta)
+    scores = pooled_scores(mechanism, pair, max(draws // 2, 1), rng, 1 << 16)
+    return max(best_possible(*event_rates(part)[1:], trials // 2, confidence, delta) for part in (scores, -scores))
+
+
+def delta_for(mechanism: Mechanism, delta: float | None) -> float:
+    """The delta that was asked for, or else the promised one, or else 0."""
+    if delta is not None:
+        return delta
+    return 0.0 if mechanism.guarantee is None else mechanism.guarantee.delta
+
+
+def division(trials: int, share: float) -> tuple[int, int]:
+    """How many outputs a side choose the event, and how many certify it."""
+    if trials < 4:
+        raise EpsilometerError(f"trials is {trials}; it must be at least 4: two for each data set, to choose and to certify")
+    side = trials // 2
+    to_choose = min(max(int(share * side), ENOUGH_TO_CHOOSE // 2), side // 2, MOST_TO_CHOOSE // 2)
+    return to_choose, side - to_choose
+
+
+def log_ratios(
+    mechanism: Mechanism, pair: NeighbouringPair, dataset: Any, size: int, rng: np.random.Generator, chunk: int
+) -> Iterator[Array]:
+    """log p(o|first) - log p(o|second) of `size` outputs on `dataset`, a chunk at a time; NaN if impossible on both."""
+    if not isinstance(mechanism, HasDensity):
+        raise EpsilometerError(f"{type(mechanism).__name__} has no density, so there is no likelihood ratio to audit it by")
+    for start in range(0, size, chunk):
+        outputs = mechanism.sample(dataset, min(chunk, size - start), rng)
+        with np.errstate(invalid="ignore"):  # -inf minus -inf
+            yield mechanism.log_density(pair.first, outputs) - mechanism.log_density(pair.second, outputs)
+
+
+def pooled_scores(mechanism: Mechanism, pair: NeighbouringPair, side: int, rng: np.random.Generator, chunk: int) -> Array:
+    """The log-ratios of `side` outputs on each of the two data sets, together."""
+    parts = [
+        part for dataset in (pair.first, pair.second) for part in log_ratios(mechanism, pair, dataset, side, rng, chunk)
+    ]
+    scores = np.concatenate(parts)
+    return scores[~np.isnan(scores)]
+
+
+def event_rates(scores: Array) -> tuple[Array, Array, Array]:
+    """Thresholds t, and the probabilities of {score >= t} under the first and the second data set, from pooled scores.
+
+    An output of the half-and-half mixture with log-ratio s stands for sigmoid(s) of an output of the first and sigmoid(-s)
+    of the second. Unlike two separate counts, these weights leave no noise in the ratio of the two probabilities.
+    """
+    ordered = np.sort(scores)[::-1]
+    if len(ordered) == 0:
+        return np.zeros(1), np.ones(1), np.ones(1)
+    ranks = np.unique(np.geomspace(1, len(ordered), CANDIDATES).astype(int))
+    at = ordered[ranks - 1]
+    thresholds = np.unique(at - ROUNDING * np.where(np.isfinite(at), np.fmax(1, np.abs(at)), 0.0))
+    last = np.searchsorted(-ordered, -thresholds, side="right") - 1
+    under_first, under_second = np.cumsum(expit(ordered)), np.cumsum(expit(-ordered))
+    tiny = np.finfo(float).tiny
+    p, q = (total[last] / max(float(total[-1]), tiny) for total in (under_first, under_second))
+    return thresholds, p, q
+
+
+def choose_event(scores: Array, trials: int, confidence: float, delta: float) -> tuple[bool, float]:
+    """The direction and the threshold that promise the largest certified bound from `trials` more trials a side.
+
+    Where no event can be expected to certify anything, the choice is made as for a lower confidence; and where that does
+    not help either, it is {score >= 0}, by which the two data sets differ most in total variation.
+    """
+    families = [(forward, *event_rates(scores if forward else -scores)) for forward in (True, False)]
+    for level in (confidence, *(lower for lower in LOWER_CONFIDENCES if lower < confidence)):
+        best, event = 0.0, (True, 0.0)
+        for forward, thresholds, p, q in families:
+            bounds = bound_at_rates(p, q, trials, level, delta)
+            place = int(np.argmax(bounds))
+            if bounds[place] > best:
+                best, event = float(bounds[place]), (forward, float(thresholds[place]))
+        if best > 0:
+            break
+    return event
+
+
+def count_event(
+    mechanism: Mechanism,
+    pair: NeighbouringPair,
+    trials: int,
+    rng: np.random.Generator,
+    forward: bool,
+    threshold: float,
+    chunk: int,
+) -> Counts:
+    """How often {score >= t} occurs on the first and the second data set; the mirror image, on the second and the first."""
+    hits = []
+    for dataset in (pair.first, pair.second):
+        parts = log_ratios(mechanism, pair, dataset, trials, rng, chunk)
+        hits.append(sum(int(np.count_nonzero((part if forward else -part) >= threshold)) for part in parts))
+    here, there = hits if forward else reversed(hits)
+    return Counts(here, trials, there, trials)
+
+
+def describe_event(forward: bool, threshold: float) -> str:
+    """The event in words."""
+    one, other = ("first", "second") if forward else ("second", "first")
+    return f"log p(output | {one}) - log p(output | {other}) >= {threshold:.12g}"

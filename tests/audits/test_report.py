@@ -1,0 +1,105 @@
+"""Audits of whole families, and the verdicts of a report."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epsilometer.audits.attainability import Attainability
+from epsilometer.audits.report import audit, verdicts
+from epsilometer.core import EpsilometerError, Witness, read_table, stream
+from epsilometer.mechanisms.catalogue import find
+
+
+def audited(folder: Path, family: str, epsilons: list[float], trials: int = 20_000) -> list[dict[str, Any]]:
+    audit(
+        family,
+        folder / f"{family}.csv",
+        seconds=folder / f"seconds_{family}.csv",
+        witnesses=folder / family,
+        epsilons=epsilons,
+        trials=trials,
+        seed=1,
+    )
+    return read_table(folder / f"{family}.csv")
+
+
+def judged(folder: Path, *families: str) -> dict[tuple[str, float], dict[str, Any]]:
+    verdicts([folder / f"{family}.csv" for family in families], folder / "verdicts.csv", confidence=0.95)
+    return {(row["mechanism"], row["promised"]): row for row in read_table(folder / "verdicts.csv")}
+
+
+def test_every_mechanism_promise_pair_and_auditor_has_a_row(tmp_path: Path) -> None:
+    rows = audited(tmp_path, "laplace", [0.5, 1.0])
+    expected = [
+        (name, promised, pair, auditor)
+        for name, pairs in (("laplace_count", 1), ("laplace_difference_attack", 2), ("laplace_standard_deviation", 1))
+        for promised in (0.5, 1.0)
+        for pair in range(pairs)
+        for auditor in ("exact", "sampled", "black box")
+    ]
+    assert [(row["mechanism"], row["promised"], row["pair"], row["auditor"]) for row in rows] == expected
+    times = read_table(tmp_path / "seconds_laplace.csv")
+    assert [(row["mechanism"], row["promised"], row["pair"], row["auditor"]) for row in times] == expected
+    witness = Witness.from_json((tmp_path / "laplace" / "laplace_count_0.5_0.json").read_text())
+    assert abs(witness.log_ratio) == pytest.approx(0.5)
+
+
+def test_verdicts_tell_the_broken_from_the_correct(tmp_path: Path) -> None:
+    audited(tmp_path, "laplace", [1.0])
+    audited(tmp_path, "gaussian", [1.0])
+    rows = judged(tmp_path, "laplace", "gaussian")
+    assert rows["laplace_count", 1.0]["verdict"] == "tight"
+    assert rows["laplace_standard_deviation", 1.0]["verdict"] == "violated"
+    assert rows["laplace_standard_deviation", 1.0]["exact"] == pytest.approx(math.sqrt(2))
+    assert rows["gaussian_classic", 1.0]["verdict"] == "consistent"
+    assert rows["gaussian_classic", 1.0]["exact"] == pytest.approx(0.751, abs=1e-3)
+    assert rows["gaussian_analytic", 1.0]["verdict"] == "tight"
+    assert rows["gaussian_analytic", 1.0]["exact"] == pytest.approx(1, abs=1e-6)
+
+
+def test_tables_depend_on_the_seed_alone(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        audited(tmp_path / folder, "randomized_response", [1.0], trials=4_000)
+    first, second = ((tmp_path / folder / "randomized_response.csv").read_bytes() for folder in ("one", "two"))
+    assert first == second
+
+
+def test_a_mechanism_that_promises_nothing_is_audited_once_and_found(tmp_path: Path) -> None:
+    rows = audited(tmp_path, "controls", [0.5, 2.0])
+    assert {row["promised"] for row in rows} == {0.5}
+    assert judged(tmp_path, "controls")["non_private_logistic", 0.5]["verdict"] == "violated"
+
+
+def test_an_unknown_family_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(EpsilometerError, match=r"there is no family 'laplase'; there are .*laplace"):
+        audited(tmp_path, "laplase", [1.0])
+
+
+def test_floating_point_noise_is_found_by_what_it_can_attain() -> None:
+    entry = find("laplace_floating_point")
+    estimate = Attainability(entry.name, 1.0)(entry.build(1.0), entry.pairs()[0], 1_000, stream(0))
+    assert estimate.epsilon == math.inf
+    assert estimate.confidence == 1
+    witness = estimate.witness
+    assert witness
+    pair = witness.pair if witness.log_ratio > 0 else witness.pair.reversed()
+    mechanism: Any = entry.build(1.0)
+    assert mechanism.attainable(pair.first, witness.output[None])[0]
+    assert not mechanism.attainable(pair.second, witness.output[None])[0]
+
+
+def test_what_both_can_attain_proves_nothing() -> None:
+    class Everything:
+        def sample(self, dataset: Any, size: int, rng: Any) -> Any:  # noqa: ARG002
+            return rng.random(size)
+
+        def attainable(self, dataset: Any, outputs: Any) -> Any:  # noqa: ARG002
+            return outputs >= 0
+
+    estimate = Attainability("any", 1.0)(Everything(), find("laplace_count").pairs()[0], 100, stream(0))
+    assert estimate.epsilon == 0
+    assert estimate.witness is None

@@ -1,0 +1,69 @@
+rule audit:
+    output:
+        table=table("audit", "{family}"),
+        witnesses=directory(f"{RESULTS}/witnesses/{{family}}"),
+        seconds=f"{RESULTS}/benchmarks/auditors/{{family}}.csv",
+    log:
+        log_of("audit", "{family}"),
+    benchmark:
+        time_of("audit", "{family}")
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1500,
+    params:
+        code=code_hash("audits"),
+        epsilons=settings.audits.epsilons,
+        trials=settings.audits.trials,
+        seed=settings.seed,
+    message:
+        "Audit of the family {wildcards.family}"
+    shell:
+        "epsilometer audit {wildcards.family} --epsilons {params.epsilons} --trials {params.trials} --seed {params.seed}"
+        " --witnesses {output.witnesses} --seconds {output.seconds} --output {output.table} 2> {log}"
+
+
+rule boundary:
+    output:
+        table("boundary", "nips08"),
+    log:
+        log_of("boundary", "nips08"),
+    benchmark:
+        time_of("boundary", "nips08")
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
+    params:
+        code=code_hash("pairs"),
+        epsilons=settings.reproduction.epsilons.values(),
+        n_lams=[f"{10 ** (k / 8):.4g}" for k in range(-8, 33)],
+    message:
+        "Where Algorithm 2 of nips08 keeps its promise"
+    shell:
+        "epsilometer boundary --epsilons {params.epsilons} --n-lams {params.n_lams} --output {output} 2> {log}"
+
+
+rule verdicts:
+    input:
+        [table("audit", family) for family in FAMILIES],
+    output:
+        table("verdicts", "catalogue"),
+    log:
+        log_of("verdicts", "catalogue"),
+    benchmark:
+        time_of("verdicts", "catalogue")
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
+    params:
+        code=code_hash("audits"),
+        confidence=settings.audits.confidence,
+    message:
+        "Verdicts on every mechanism"
+    shell:
+        "epsilometer verdicts {input} --confidence {params.confidence} --output {output} 2> {log}"
