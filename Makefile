@@ -10,7 +10,7 @@ SNAKEMAKE = $(BIN)/snakemake --workflow-profile workflow/profiles/default --conf
 
 .PHONY: all quick test lint bench lock clean help
 
-all: $(READY) ## regenerate every table and figure (about 2 minutes on 2 cores)
+all: $(READY) ## regenerate every table and figure (about 4 minutes on 2 cores)
 	$(SNAKEMAKE)
 
 quick: $(READY) ## the same workflow on little data (under a minute), into results/quick

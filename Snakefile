@@ -17,4 +17,15 @@ include: "workflow/rules/figures.smk"
 rule all:
     default_target: True
     input:
-        targets(),
+        experiment_targets(),
+        audit_targets(),
+
+
+rule experiments:
+    input:
+        experiment_targets(),
+
+
+rule audits:
+    input:
+        audit_targets(),
