@@ -28,6 +28,7 @@ from epsilometer.audits.confidence import (
     require_confidence,
     require_delta,
 )
+from epsilometer.audits.sampled import delta_for
 from epsilometer.core import Array, Counts, EpsilometerError, Estimate, HasDensity, Mechanism, NeighbouringPair
 
 CHUNK = 1 << 14
@@ -88,12 +89,7 @@ class BlackBox:
     ) -> Event:
         """The event with the largest expected bound from `certification` outputs a side, chosen on `training` a side."""
         first, second = (as_rows(mechanism.sample(data, training, rng)) for data in (pair.first, pair.second))
-        return choose_event(first, second, certification, self.confidence, self._delta(mechanism))
-
-    def _delta(self, mechanism: Mechanism) -> float:
-        if self.delta is not None:
-            return self.delta
-        return mechanism.guarantee.delta if mechanism.guarantee else 0.0
+        return choose_event(first, second, certification, self.confidence, delta_for(mechanism, self.delta))
 
     def _training(self, trials: int) -> int:
         if trials < LEAST_TRIALS:
@@ -115,10 +111,10 @@ class BlackBox:
         counts = Counts(hits, certification, other_hits, certification)
         text = event.text + (f"; {NO_OTHER}" if hits and not other_hits else "")
         estimate = Estimate(
-            epsilon_lower_bound(counts, self.confidence, self._delta(mechanism)),
+            epsilon_lower_bound(counts, self.confidence, delta_for(mechanism, self.delta)),
             "black box",
             self.confidence,
-            self._delta(mechanism),
+            delta_for(mechanism, self.delta),
             trials=trials,
             counts=(counts,),
             event=text,
