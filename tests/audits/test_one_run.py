@@ -12,6 +12,7 @@ from scipy.stats import binom
 from epsilometer.audits.one_run import (
     Canaries,
     OneRun,
+    canaries_for,
     count_canaries,
     gradient_canaries,
     one_run_bound,
@@ -19,7 +20,9 @@ from epsilometer.audits.one_run import (
     parameter_canaries,
     right_guesses,
 )
-from epsilometer.core import EpsilometerError, Mechanism, stream
+from epsilometer.audits.verdicts import verdict
+from epsilometer.core import EpsilometerError, Guarantee, Guesses, Mechanism, stream
+from epsilometer.mechanisms.catalogue import catalogue, find
 from epsilometer.mechanisms.gradient_perturbation import FullBatchGradientPerturbation
 from epsilometer.mechanisms.naive_bayes import NoisyNaiveBayes
 from epsilometer.mechanisms.objective_perturbation import ObjectivePerturbationCMS11
@@ -35,21 +38,26 @@ def test_p_value_is_the_sum_in_the_theorem(epsilon: float, delta: float) -> None
     for right in (1, 17, 30, 39, 40):
         surplus = max(sum(probability[right - i : right]) / i for i in range(1, right + 1))
         wanted = min(1.0, sum(probability[right:]) + 2 * canaries * delta * surplus)
-        assert one_run_p_value(canaries, guesses, right, epsilon, delta) == pytest.approx(wanted, rel=1e-9, abs=1e-13)
+        assert one_run_p_value(Guesses(right, guesses, canaries), epsilon, delta) == pytest.approx(
+            wanted, rel=1e-9, abs=1e-13
+        )
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-5, 1e-3])
 def test_bound_is_where_the_p_value_reaches_the_error(delta: float) -> None:
     for canaries, guesses, right in ((1000, 1000, 800), (1000, 250, 240), (50, 50, 50), (10, 10, 5)):
-        bound = one_run_bound(canaries, guesses, right, 0.05, delta)
+        bound = one_run_bound(Guesses(right, guesses, canaries), 0.05, delta)
         if bound > 0:
-            assert one_run_p_value(canaries, guesses, right, bound - 1e-6, delta) <= 0.05
-            assert one_run_p_value(canaries, guesses, right, bound + 1e-6, delta) > 0.05
+            assert one_run_p_value(Guesses(right, guesses, canaries), bound - 1e-6, delta) <= 0.05
+            assert one_run_p_value(Guesses(right, guesses, canaries), bound + 1e-6, delta) > 0.05
         smaller = [
-            one_run_p_value(canaries, guesses, right, epsilon, delta) <= 0.05 for epsilon in np.linspace(0, bound, 50)
+            one_run_p_value(Guesses(right, guesses, canaries), epsilon, delta) <= 0.05
+            for epsilon in np.linspace(0, bound, 50)
         ]
         assert all(smaller) or bound == 0
-    assert one_run_bound(50, 50, 50, 0.05) == pytest.approx(math.log(0.05 ** (1 / 50) / (1 - 0.05 ** (1 / 50))), rel=1e-9)
+    assert one_run_bound(Guesses(50, 50, 50), 0.05) == pytest.approx(
+        math.log(0.05 ** (1 / 50) / (1 - 0.05 ** (1 / 50))), rel=1e-9
+    )
 
 
 def test_bound_exceeds_the_truth_in_at_most_five_percent_of_randomized_responses() -> None:
@@ -57,7 +65,7 @@ def test_bound_exceeds_the_truth_in_at_most_five_percent_of_randomized_responses
     repetitions, epsilon, canaries = 4000, 1.0, 300
     rng = stream(0, "one run", "coverage")
     right = rng.binomial(canaries, 1 / (1 + math.exp(-epsilon)), repetitions)
-    bounds = {int(k): one_run_bound(canaries, canaries, int(k), 0.05) for k in np.unique(right)}
+    bounds = {int(k): one_run_bound(Guesses(int(k), canaries, canaries), 0.05) for k in np.unique(right)}
     above = sum(bounds[int(k)] > epsilon for k in right)
     assert above <= binom.ppf(0.999, repetitions, 0.05)
     assert above > 0.01 * repetitions  # it is not needlessly timid: the exact rate is just below 5%
@@ -133,8 +141,38 @@ def test_one_training_finds_much_of_a_large_epsilon(
     assert "right guesses" in estimate.event
 
 
+def test_every_erm_entry_naive_bayes_and_descent_has_canaries_and_no_other() -> None:
+    """Both adjacencies, models with an intercept, and every loss; the correct ones are not called violated at 1e-6."""
+    names = {name for name, entry in catalogue().items() if canaries_for(entry.build(1.0), 30)}
+    assert {
+        "naive_bayes",
+        "objective_perturbation_kst12",
+        "output_perturbation_hinge",
+        "output_perturbation_intercept",
+    } <= names
+    assert {"gradient_perturbation_printed", "nips08_algorithm_1_n1000"} <= names
+    assert not {"laplace_count", "output_perturbation_geometric_median", "kernel_svm"} & names
+    for name in sorted(names):
+        mechanism = catalogue()[name].build(1.0)
+        runnable = canaries_for(mechanism, 30)
+        assert runnable
+        estimate = OneRun(confidence=1 - 1e-6)(*runnable, stream(0, "one run", name))
+        assert catalogue()[name].flaw or estimate.epsilon <= 1.0
+        assert estimate.guesses[0].canaries == 30
+
+
+def test_one_training_convicts_noise_that_is_far_too_small() -> None:
+    """The norm of the noise is drawn from Gamma(1) instead of Gamma(100): nearly every coin can be read off."""
+    entry = find("output_perturbation_gamma_one")
+    runnable = canaries_for(entry.build(1.0), 100)
+    assert runnable
+    estimate = OneRun()(*runnable, stream(0, "gamma one"))
+    assert estimate.epsilon > 1.5
+    assert verdict(Guarantee(1.0, "replace-one"), [estimate]) == "violated"
+
+
 def test_delta_lowers_the_bound_and_comes_from_the_guarantee() -> None:
-    assert one_run_bound(400, 400, 390, 0.05, 1e-4) < one_run_bound(400, 400, 390, 0.05)
+    assert one_run_bound(Guesses(390, 400, 400), 0.05, 1e-4) < one_run_bound(Guesses(390, 400, 400), 0.05)
     mechanism = FullBatchGradientPerturbation(1.0, delta=1e-5, steps=1)
     assert OneRun()(mechanism, gradient_canaries(20), stream(0, "delta")).delta == 1e-5
     assert OneRun(delta=0.0)(mechanism, gradient_canaries(20), stream(0, "delta")).delta == 0.0
@@ -146,4 +184,4 @@ def test_errors_name_the_value() -> None:
     with pytest.raises(EpsilometerError, match="number of canaries is 0"):
         parameter_canaries(0)
     with pytest.raises(EpsilometerError, match="5 right guesses of 4"):
-        one_run_p_value(10, 4, 5, 1.0)
+        one_run_p_value(Guesses(5, 4, 10), 1.0)

@@ -28,7 +28,8 @@ def audited(folder: Path, family: str, epsilons: list[float], trials: int = 20_0
 
 
 def judged(folder: Path, *families: str) -> dict[tuple[str, float], dict[str, Any]]:
-    verdicts([folder / f"{family}.csv" for family in families], folder / "verdicts.csv", confidence=0.95)
+    tables, seconds = ([folder / f"{kind}{family}.csv" for family in families] for kind in ("", "seconds_"))
+    verdicts(tables, folder / "verdicts.csv", seconds=seconds, confidence=0.95)
     return {(row["mechanism"], row["promised"]): row for row in read_table(folder / "verdicts.csv")}
 
 
@@ -59,6 +60,35 @@ def test_verdicts_tell_the_broken_from_the_correct(tmp_path: Path) -> None:
     assert rows["gaussian_classic", 1.0]["exact"] == pytest.approx(0.751, abs=1e-3)
     assert rows["gaussian_analytic", 1.0]["verdict"] == "tight"
     assert rows["gaussian_analytic", 1.0]["exact"] == pytest.approx(1, abs=1e-6)
+
+
+def test_the_worst_pair_is_searched_for_and_one_run_is_audited(tmp_path: Path) -> None:
+    """At the paper's settings Algorithm 2 exceeds its epsilon at n = 1,000, and not at n = 14,000."""
+    rows = audited(tmp_path, "nips08_settings", [0.0184], trials=4_000)
+    own, found = [
+        row["epsilon"] for row in rows if row["mechanism"] == "nips08_algorithm_2_n1000" and row["auditor"] == "exact"
+    ]
+    assert 1.84 * 0.0184 < own < found
+    assert {row["canaries"] for row in rows if row["auditor"] == "one run"} == {100}
+    verdict = {name: row["verdict"] for (name, _), row in judged(tmp_path, "nips08_settings").items()}
+    assert verdict.pop("nips08_algorithm_2_n1000") == "violated"
+    assert "violated" not in verdict.values()
+
+
+def test_efficiency_is_the_share_of_what_any_single_event_could_certify(tmp_path: Path) -> None:
+    """Of 100,000 trials, a likelihood ratio and a black box make nearly the most, for scalar mechanisms."""
+    rows = audited(tmp_path, "randomized_response", [1.0], trials=100_000)
+    for row in rows:
+        if row["auditor"] in ("sampled", "black box"):
+            assert row["efficiency"] == pytest.approx(row["epsilon"] / row["limit"])
+            assert 0.9 < row["efficiency"] < 1.05
+            assert row["epsilon"] < row["jeffreys"] < row["epsilon"] + 0.01
+            assert row["jeffreys"] < row["bayesian"] < row["epsilon"] + 0.05  # one joint interval is narrower than two
+        else:
+            assert math.isnan(row["efficiency"])
+    judgement = judged(tmp_path, "randomized_response").popitem()[1]
+    assert judgement["seconds"] > 0
+    assert judgement["trials"] >= 200_000
 
 
 def test_tables_depend_on_the_seed_alone(tmp_path: Path) -> None:

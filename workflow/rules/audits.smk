@@ -1,8 +1,10 @@
 rule audit:
+    input:
+        promises=promise_source,
     output:
         table=table("audit", "{family}"),
         witnesses=directory(f"{RESULTS}/witnesses/{{family}}"),
-        seconds=f"{RESULTS}/benchmarks/auditors/{{family}}.csv",
+        seconds=seconds_of("{family}"),
     log:
         log_of("audit", "{family}"),
     benchmark:
@@ -20,7 +22,8 @@ rule audit:
     message:
         "Audit of the family {wildcards.family}"
     shell:
-        "epsilometer audit {wildcards.family} --epsilons {params.epsilons} --trials {params.trials} --seed {params.seed}"
+        "epsilometer audit {wildcards.family} --epsilons {params.epsilons} {input.promises}"
+        " --trials {params.trials} --seed {params.seed}"
         " --witnesses {output.witnesses} --seconds {output.seconds} --output {output.table} 2> {log}"
 
 
@@ -48,7 +51,8 @@ rule boundary:
 
 rule verdicts:
     input:
-        [table("audit", family) for family in FAMILIES],
+        tables=[table("audit", family) for family in FAMILIES],
+        seconds=[seconds_of(family) for family in FAMILIES],
     output:
         table("verdicts", "catalogue"),
     log:
@@ -66,4 +70,5 @@ rule verdicts:
     message:
         "Verdicts on every mechanism"
     shell:
-        "epsilometer verdicts {input} --confidence {params.confidence} --output {output} 2> {log}"
+        "epsilometer verdicts {input.tables} --seconds {input.seconds} --confidence {params.confidence}"
+        " --output {output} 2> {log}"

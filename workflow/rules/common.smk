@@ -37,6 +37,20 @@ def time_of(rule_name, name="{dataset}"):
     return f"{RESULTS}/benchmarks/{rule_name}/{name}.tsv"
 
 
+def seconds_of(family):
+    """How long each audit of a family took."""
+    return f"{RESULTS}/benchmarks/auditors/{family}.csv"
+
+
+def promise_source(wildcards):
+    """The table of a further epsilon to promise: the paper's algorithms are audited at the paper's own, too."""
+    return (
+        table("recovered_epsilon", "nips08")
+        if wildcards.family == "nips08_settings"
+        else []
+    )
+
+
 def lambda_source(wildcards):
     """The table to take lambda from, where it is tuned."""
     return [] if wildcards.dataset in PAPER else table("tuning", wildcards.dataset)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,16 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 
 from epsilometer.audits.confidence import require_confidence, require_delta
-from epsilometer.core import Array, Counts, Dataset, EpsilometerError, Estimate, LabelledData, Mechanism
+from epsilometer.core import Adjacency, Array, Dataset, EpsilometerError, Estimate, Guesses, LabelledData, Mechanism
+from epsilometer.erm import Distance
+from epsilometer.mechanisms.gradient_perturbation import GradientPerturbation
+from epsilometer.mechanisms.naive_bayes import NoisyNaiveBayes
+from epsilometer.mechanisms.objective_perturbation import ObjectivePerturbation
+from epsilometer.mechanisms.output_perturbation import OutputPerturbation
 
 LARGEST_EPSILON = 100.0
 """No epsilon above it is certified: it would take more than e^100 canaries."""
+LABELS_BY_COIN = "records at right angles with labels by coin"
 
 
 @dataclass(frozen=True)
@@ -71,15 +77,12 @@ class OneRun:
     def from_scores(self, scores: Array, coins: NDArray[np.bool_], delta: float = 0.0, text: str = "canaries") -> Estimate:
         """The bound from the scores and the coins of one run."""
         error = (1 - self.confidence) / len(self.shares)
-        best = (-1.0, 0, 0)
-        for share in self.shares:
-            guesses = max(1, round(share * len(coins)))
-            right = right_guesses(scores, coins, guesses)
-            best = max(best, (one_run_bound(len(coins), guesses, right, error, delta), guesses, right))
-        epsilon, guesses, right = best
-        event = f"{right} right guesses of {guesses}, about {len(coins)} {text}"
-        counts = Counts(right, guesses, guesses - right, guesses)
-        return Estimate(epsilon, "one run", self.confidence, delta, trials=1, counts=(counts,), event=event)
+        sizes = [max(1, round(share * len(coins))) for share in self.shares]
+        tried = [Guesses(right_guesses(scores, coins, size), size, len(coins)) for size in sizes]
+        tried.sort(key=lambda guesses: one_run_bound(guesses, error, delta), reverse=True)
+        best, epsilon = tried[0], one_run_bound(tried[0], error, delta)
+        event = f"{best.right} right guesses of {best.guesses}, about {best.canaries} {text}"
+        return Estimate(epsilon, "one run", self.confidence, delta, trials=1, guesses=tuple(tried), event=event)
 
 
 def right_guesses(scores: Array, coins: NDArray[np.bool_], guesses: int) -> int:
@@ -89,12 +92,13 @@ def right_guesses(scores: Array, coins: NDArray[np.bool_], guesses: int) -> int:
     return int(np.sum(coins[order[len(order) - heads :]])) + int(np.sum(~coins[order[:tails]]))
 
 
-def one_run_p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: float = 0.0) -> float:
+def one_run_p_value(counts: Guesses, epsilon: float, delta: float = 0.0) -> float:
     """A bound on the probability of `right` or more right guesses under (epsilon, delta): Theorem 5.2.
 
     With X ~ Binomial(guesses, 1/(1 + e^-epsilon)) it is
     P(X >= right) + 2 canaries delta max_{1 <= i <= right} P(right - i <= X < right)/i.
     """
+    right, guesses, canaries = counts.right, counts.guesses, counts.canaries
     if not 0 <= right <= guesses <= canaries:
         raise EpsilometerError(f"{right} right guesses of {guesses} about {canaries} canaries are impossible")
     if right == 0:
@@ -109,33 +113,47 @@ def one_run_p_value(canaries: int, guesses: int, right: int, epsilon: float, del
     return min(p_value, 1.0)
 
 
-def one_run_bound(canaries: int, guesses: int, right: int, error: float, delta: float = 0.0) -> float:
+def one_run_bound(counts: Guesses, error: float, delta: float = 0.0) -> float:
     """The largest epsilon that this many right guesses refute with an error probability of at most `error`; 0 if none."""
     low, high = 0.0, LARGEST_EPSILON
-    if one_run_p_value(canaries, guesses, right, low, delta) > error:
+    if one_run_p_value(counts, low, delta) > error:
         return 0.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if one_run_p_value(canaries, guesses, right, middle, delta) <= error else (low, middle)
+        low, high = (middle, high) if one_run_p_value(counts, middle, delta) <= error else (low, middle)
     return low
 
 
-def parameter_canaries(number: int) -> Canaries:
-    """For output and objective perturbation: unit vectors at right angles, a coin for each one's label.
+def canaries_for(mechanism: Mechanism, number: int) -> tuple[Mechanism, Canaries] | None:
+    """Canaries for private risk minimisation, naive Bayes and gradient perturbation; None for any other mechanism.
 
-    The minimiser leans towards y x of every record, so the score of a canary x is w.x.
+    With them comes the mechanism to run, since naive Bayes must be told how many values its feature can take.
     """
-    return Canaries(number, _labels_by_coin, _as_they_are, "records at right angles with labels by coin")
+    if isinstance(mechanism, NoisyNaiveBayes) and mechanism.adjacency == "replace-one":
+        return replace(mechanism, values=(number,)), count_canaries(number)
+    if isinstance(mechanism, GradientPerturbation):
+        return mechanism, gradient_canaries(number)
+    if isinstance(mechanism, ObjectivePerturbation) or (
+        isinstance(mechanism, OutputPerturbation) and not isinstance(mechanism.loss, Distance)
+    ):
+        return mechanism, parameter_canaries(number, mechanism.guarantee.adjacency)
+    return None
+
+
+def parameter_canaries(number: int, adjacency: Adjacency = "replace-one") -> Canaries:
+    """For output and objective perturbation: unit vectors x at right angles, a coin for each.
+
+    The coin says which label x has or, for the add-remove adjacency, whether x is there, with label +1. The minimiser leans
+    towards y x of every record, so the score of a canary is w.x. (Where the model has an intercept, that comes last.)
+    """
+    if adjacency == "add-remove":
+        return Canaries(number, _presence_by_coin, lambda output: output[:number], "records at right angles, there by coin")
+    return Canaries(number, _labels_by_coin, lambda output: output[:number], LABELS_BY_COIN)
 
 
 def gradient_canaries(number: int) -> Canaries:
     """For gradient perturbation: the same records; the score is minus the sum of the released gradients along each."""
-    return Canaries(
-        number,
-        _labels_by_coin,
-        lambda output: -output.reshape(-1, number).sum(axis=0),
-        "records at right angles with labels by coin",
-    )
+    return Canaries(number, _labels_by_coin, lambda output: -output.reshape(-1, number).sum(axis=0), LABELS_BY_COIN)
 
 
 def count_canaries(number: int) -> Canaries:
@@ -157,5 +175,7 @@ def _labels_by_coin(coins: NDArray[np.bool_]) -> LabelledData:
     return LabelledData(np.eye(len(coins)), np.where(coins, 1.0, -1.0))
 
 
-def _as_they_are(output: Array) -> Array:
-    return output
+def _presence_by_coin(coins: NDArray[np.bool_]) -> LabelledData:
+    """The records whose coins show heads, and one at the origin, which does nothing, so that the data are never empty."""
+    rows = np.vstack([np.eye(len(coins))[coins], np.zeros(len(coins))])
+    return LabelledData(rows, np.ones(len(rows)))

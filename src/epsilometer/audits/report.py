@@ -6,14 +6,17 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from epsilometer.audits.attainability import Attainability
 from epsilometer.audits.black_box import BlackBox
+from epsilometer.audits.confidence import bayesian_lower_bound, epsilon_lower_bound
 from epsilometer.audits.exact import ExactLikelihoodRatio, ExactPrivacyCurve
 from epsilometer.audits.gaussian_shape import GaussianShape
-from epsilometer.audits.sampled import SampledLikelihoodRatio
+from epsilometer.audits.one_run import OneRun, canaries_for
+from epsilometer.audits.sampled import SampledLikelihoodRatio, limit
 from epsilometer.audits.verdicts import Audit, findings
 from epsilometer.core import (
     Auditor,
@@ -21,17 +24,56 @@ from epsilometer.core import (
     EpsilometerError,
     Estimate,
     Guarantee,
+    Guesses,
     HasDensity,
+    LabelledData,
     Mechanism,
+    NeighbouringPair,
     read_table,
     stream,
     write_table,
 )
 from epsilometer.core.tables import written_whole
 from epsilometer.mechanisms.catalogue import Entry, families
+from epsilometer.pairs.search import can_be_searched, worst_pair
 
 EXACT_TRIALS = 4_000
 """Outputs from which the search for the worst output starts."""
+CANARIES = 100
+"""Records at stake in an audit of a single run."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One mechanism at one promise, and the pairs on which it is audited: its own, and the one found by search."""
+
+    entry: Entry
+    promised: float
+    mechanism: Mechanism
+    pairs: tuple[NeighbouringPair, ...]
+
+    @classmethod
+    def of(cls, entry: Entry, promised: float, seed: int) -> Case:
+        mechanism, pairs = entry.build(promised), tuple(entry.pairs())
+        if isinstance(pairs[0].first, LabelledData) and can_be_searched(mechanism, n := int(pairs[0].first.n)):
+            pairs += (worst_pair(mechanism, n, 2, stream(seed, "worst pair", entry.name, promised)).pair,)
+        return cls(entry, promised, mechanism, pairs)
+
+    @property
+    def delta(self) -> float:
+        return self.mechanism.guarantee.delta if self.mechanism.guarantee else 0.0
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What one auditor found on one pair of a case."""
+
+    auditor: str
+    pair: int
+    estimate: Estimate
+    limit: float
+    """The most that any test of a single event could be expected to certify from these trials; nan where that is unknown."""
+    seconds: float
 
 
 def audit(
@@ -45,30 +87,128 @@ def audit(
     if family not in families():
         raise EpsilometerError(f"there is no family {family!r}; there are {', '.join(families())}")
     rows, times = [], []
-    cases = [
+    promises = [
         (entry, promised)
         for entry in families()[family]
         for promised in (epsilons if entry.build(1.0).guarantee else [min(epsilons)])
     ]
     witnesses.mkdir(parents=True, exist_ok=True)
-    for entry, promised in cases:
-        for label, number, estimate, taken in _audited(entry, promised, trials, seed):
-            rows.append(_row(entry, promised, number, label, estimate))
-            times.append({"mechanism": entry.name, "promised": promised, "pair": number, "auditor": label, "seconds": taken})
-            if estimate.witness:
-                with written_whole(witnesses / f"{entry.name}_{promised:g}_{number}.json") as file:
-                    file.write(estimate.witness.to_json() + "\n")
+    for entry, promised in promises:
+        case = Case.of(entry, promised, seed)
+        for found in audited(case, trials, seed):
+            rows.append(_row(case, found))
+            times.append({key: rows[-1][key] for key in KEYS} | {"seconds": found.seconds})
+            if found.estimate.witness:
+                with written_whole(witnesses / f"{entry.name}_{promised:g}_{found.pair}.json") as file:
+                    file.write(found.estimate.witness.to_json() + "\n")
         print(f"{entry.name} at {promised:g}", file=sys.stderr, flush=True)
     write_table(output, rows)
     write_table(seconds, times)
 
 
-def verdicts(tables: Sequence[Path], output: Path, *, confidence: float) -> None:
-    """Write a verdict for each mechanism and promise of a report, with Holm's correction over all of its sampled audits."""
+KEYS = ("mechanism", "promised", "pair", "auditor")
+"""What tells the rows of an audit table apart."""
+
+
+def audited(case: Case, trials: int, seed: int) -> Iterator[Audited]:
+    """What each auditor that applies finds on each pair, and in a single run."""
+    name, mechanism = case.entry.name, case.mechanism
+    for number, pair in enumerate(case.pairs):
+        most = math.nan
+        if isinstance(mechanism, HasDensity):
+            most = limit(mechanism, pair, trials, stream(seed, "limit", name, case.promised, number), draws=trials)
+        for label, auditor, whole in auditors(case):
+            rng = stream(seed, "audit", name, case.promised, number, label)
+            started = time.perf_counter()
+            estimate = auditor(mechanism, pair, trials if whole else EXACT_TRIALS, rng)
+            at_most = most if label in ("sampled", "black box") else math.nan
+            yield Audited(label, number, estimate, at_most, time.perf_counter() - started)
+    canaries = canaries_for(mechanism, CANARIES)
+    if canaries:
+        rng, started = stream(seed, "audit", name, case.promised, "one run"), time.perf_counter()
+        estimate = OneRun()(*canaries, rng)
+        yield Audited("one run", -1, estimate, math.nan, time.perf_counter() - started)
+
+
+def auditors(case: Case) -> Iterator[tuple[str, Auditor, bool]]:
+    """The auditors of a pair that apply: what to call each, and whether it draws the whole budget."""
+    name, promised, mechanism = case.entry.name, case.promised, case.mechanism
+    if hasattr(mechanism, "attainable"):
+        yield "exact", Attainability(name, promised), False
+    if isinstance(mechanism, HasDensity):
+        yield "exact", ExactPrivacyCurve() if case.delta else ExactLikelihoodRatio(name, promised), False
+        yield "sampled", SampledLikelihoodRatio(), True
+        if case.delta:
+            yield "Gaussian shape", GaussianShape(delta=case.delta), True
+    yield "black box", BlackBox(confirm=True), True
+
+
+def _row(case: Case, found: Audited) -> dict[str, Any]:
+    estimate = found.estimate
+    return {
+        "mechanism": case.entry.name,
+        "broken": bool(case.entry.flaw),
+        "promised": case.promised,
+        "delta": case.delta,
+        "adjacency": case.pairs[0].adjacency,
+        "true_epsilon": case.entry.true_epsilon(case.promised) if case.entry.true_epsilon else math.nan,
+        "pair": found.pair,
+        "auditor": found.auditor,
+        "method": estimate.method,
+        "epsilon": estimate.epsilon,
+        "confidence": estimate.confidence,
+        "model_based": estimate.model_based,
+        "limit": found.limit,
+        "efficiency": _share(estimate.epsilon, found.limit),
+        **_other_bounds(estimate),
+        "trials": estimate.trials,
+        **_counted(estimate),
+        "event": estimate.event,
+    }
+
+
+def _share(bound: float, most: float) -> float:
+    return bound / most if most > 0 and math.isfinite(bound) else math.nan
+
+
+def _other_bounds(estimate: Estimate) -> dict[str, float]:
+    """What other readings of the same counts give: neither is certain to be right as often as it says."""
+    if not estimate.counts or estimate.model_based or estimate.confidence == 1:
+        return {"jeffreys": math.nan, "bayesian": math.nan}
+    counts, confidence, delta = estimate.counts[0], estimate.confidence, estimate.delta
+    return {
+        "jeffreys": epsilon_lower_bound(counts, confidence, delta, "jeffreys"),
+        "bayesian": bayesian_lower_bound(counts, confidence, delta),
+    }
+
+
+def _counted(estimate: Estimate) -> dict[str, float]:
+    """The counts behind a bound: of an event under either data set, or of right guesses about canaries."""
+    row = dict.fromkeys(("hits", "of", "other_hits", "other_of", "canaries"), math.nan)
+    if estimate.counts:
+        counts = estimate.counts[0]
+        row |= zip(row, (counts.hits, counts.trials, counts.other_hits, counts.other_trials), strict=False)
+    if estimate.guesses:
+        guesses = estimate.guesses[0]
+        row |= {"hits": guesses.right, "of": guesses.guesses, "canaries": guesses.canaries}
+    return row | {"choices": len(estimate.counts) + len(estimate.guesses)}
+
+
+def verdicts(tables: Sequence[Path], output: Path, *, seconds: Sequence[Path], confidence: float) -> None:
+    """Write a verdict for each mechanism and promise of a report, with Holm's correction over all of its sampled audits.
+
+    Beside it stand what was promised, what is exactly spent, the largest bound of each auditor over all pairs, and what the
+    audits cost. The bounds of the Gaussian shape, of Jeffreys and of the Bayesian reading play no part in the verdict.
+    """
     groups: dict[tuple[str, float], list[dict[str, Any]]] = {}
     for table in tables:
-        for row in read_table(table, "mechanism", "promised", "hits"):
+        for row in read_table(table, *KEYS, "hits"):
             groups.setdefault((row["mechanism"], row["promised"]), []).append(row)
+    times: dict[tuple[str, float], float] = {}
+    for table in seconds:
+        for row in read_table(table, *KEYS, "seconds"):
+            case = (row["mechanism"], row["promised"])
+            times[case] = times.get(case, 0.0) + row["seconds"]
     audits = [Audit(_guarantee(rows[0]), tuple(_estimate(row) for row in rows)) for rows in groups.values()]
     write_table(
         output,
@@ -76,69 +216,24 @@ def verdicts(tables: Sequence[Path], output: Path, *, confidence: float) -> None
             {
                 "mechanism": name,
                 "promised": promised,
-                "delta": rows[0]["delta"],
-                "broken": rows[0]["broken"],
-                "true_epsilon": rows[0]["true_epsilon"],
+                **{key: rows[0][key] for key in ("delta", "adjacency", "broken", "true_epsilon")},
                 "exact": _largest(rows, "exact"),
                 "sampled": _largest(rows, "sampled"),
+                "sampled_efficiency": _largest(rows, "sampled", "efficiency"),
                 "black_box": _largest(rows, "black box"),
+                "black_box_efficiency": _largest(rows, "black box", "efficiency"),
+                "one_run": _largest(rows, "one run"),
+                "gaussian_shape": _largest(rows, "Gaussian shape"),
+                "jeffreys": _largest(rows, "sampled", "jeffreys"),
+                "bayesian": _largest(rows, "sampled", "bayesian"),
+                "trials": sum(row["trials"] for row in rows),
                 "p_value": finding.p_value,
                 "verdict": finding.verdict,
+                "seconds": round(times[name, promised], 3),
             }
             for ((name, promised), rows), finding in zip(groups.items(), findings(audits, confidence), strict=True)
         ],
     )
-
-
-def _auditors(entry: Entry, mechanism: Mechanism, promised: float) -> Iterator[tuple[str, Auditor, bool]]:
-    """The auditors that apply: what to call each, and whether it draws the whole budget."""
-    delta = mechanism.guarantee.delta if mechanism.guarantee else 0.0
-    if hasattr(mechanism, "attainable"):
-        yield "exact", Attainability(entry.name, promised), False
-    if isinstance(mechanism, HasDensity):
-        yield (
-            ("exact", ExactPrivacyCurve(), False) if delta else ("exact", ExactLikelihoodRatio(entry.name, promised), False)
-        )
-        yield "sampled", SampledLikelihoodRatio(), True
-        if delta:
-            yield "Gaussian shape", GaussianShape(delta=delta), True
-    yield "black box", BlackBox(confirm=True), True
-
-
-def _audited(entry: Entry, promised: float, trials: int, seed: int) -> Iterator[tuple[str, int, Estimate, float]]:
-    """Each auditor's label, the pair's number, the estimate, and the seconds that it took."""
-    mechanism = entry.build(promised)
-    for number, pair in enumerate(entry.pairs()):
-        for label, auditor, whole in _auditors(entry, mechanism, promised):
-            rng = stream(seed, "audit", entry.name, promised, number, label)
-            started = time.perf_counter()
-            estimate = auditor(mechanism, pair, trials if whole else EXACT_TRIALS, rng)
-            yield label, number, estimate, time.perf_counter() - started
-
-
-def _row(entry: Entry, promised: float, number: int, label: str, estimate: Estimate) -> dict[str, Any]:
-    guarantee, pair = entry.build(promised).guarantee, entry.pairs()[number]
-    counts = estimate.counts[0] if estimate.counts else None
-    return {
-        "mechanism": entry.name,
-        "broken": bool(entry.flaw),
-        "promised": promised,
-        "delta": guarantee.delta if guarantee else 0.0,
-        "adjacency": pair.adjacency,
-        "true_epsilon": entry.true_epsilon(promised) if entry.true_epsilon else math.nan,
-        "pair": number,
-        "auditor": label,
-        "method": estimate.method,
-        "epsilon": estimate.epsilon,
-        "confidence": estimate.confidence,
-        "model_based": estimate.model_based,
-        "trials": estimate.trials,
-        "hits": counts.hits if counts else math.nan,
-        "of": counts.trials if counts else math.nan,
-        "other_hits": counts.other_hits if counts else math.nan,
-        "other_of": counts.other_trials if counts else math.nan,
-        "event": estimate.event,
-    }
 
 
 def _guarantee(row: dict[str, Any]) -> Guarantee:
@@ -147,19 +242,22 @@ def _guarantee(row: dict[str, Any]) -> Guarantee:
 
 def _estimate(row: dict[str, Any]) -> Estimate:
     """The estimate behind a row of an audit table, as far as verdicts need it."""
-    counted = not math.isnan(row["hits"])
-    counts = (Counts(row["hits"], row["of"], row["other_hits"], row["other_of"]),) if counted else ()
+    one_run, sampled = not math.isnan(row["canaries"]), not math.isnan(row["other_of"])
+    counts = Counts(row["hits"], row["of"], row["other_hits"], row["other_of"]) if sampled else None
+    guesses = Guesses(row["hits"], row["of"], row["canaries"]) if one_run else None
     return Estimate(
         float(row["epsilon"]),
         row["method"],
         row["confidence"],
         row["delta"],
         trials=row["trials"],
-        counts=counts,
+        counts=(counts,) * row["choices"] if counts else (),
+        guesses=(guesses,) * row["choices"] if guesses else (),
         model_based=row["model_based"],
     )
 
 
-def _largest(rows: Sequence[dict[str, Any]], auditor: str) -> float:
-    """The largest bound by that auditor over all pairs; nan if it does not apply."""
-    return float(max((row["epsilon"] for row in rows if row["auditor"] == auditor), default=math.nan))
+def _largest(rows: Sequence[dict[str, Any]], auditor: str, column: str = "epsilon") -> float:
+    """The value, on the pair for which that auditor's bound is largest; nan if it does not apply."""
+    own = [row for row in rows if row["auditor"] == auditor]
+    return float(max(own, key=lambda row: row["epsilon"])[column]) if own else math.nan

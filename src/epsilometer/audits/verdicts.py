@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from epsilometer.audits.confidence import bound_at_rates, epsilon_lower_bound, holm, p_value, require_confidence
-from epsilometer.core import Counts, Estimate, Guarantee, Verdict
+from epsilometer.audits.one_run import one_run_bound, one_run_p_value
+from epsilometer.core import Counts, Estimate, Guarantee, Guesses, Verdict
 
 SLACK = 1e-9
 """How far rounding may carry an exact value beyond the promise, as a share of it."""
@@ -57,12 +58,13 @@ def findings(audits: Sequence[Audit], confidence: float = 0.95) -> list[Finding]
 def against(estimate: Estimate, guarantee: Guarantee) -> float:
     """The p-value of a sampled estimate against a promise.
 
-    Where it has counts for several directions, their smallest p-value times their number; where it has none, its error
+    Where it has several counts or guesses, their smallest p-value times their number; where it has none, its error
     probability if the bound exceeds the promise, or 1.
     """
-    if estimate.counts:
-        values = (p_value(counts, guarantee.epsilon, guarantee.delta) for counts in estimate.counts)
-        return min(1.0, len(estimate.counts) * min(values))
+    values = [p_value(counts, guarantee.epsilon, guarantee.delta) for counts in estimate.counts]
+    values += [one_run_p_value(guesses, guarantee.epsilon, guarantee.delta) for guesses in estimate.guesses]
+    if values:
+        return min(1.0, len(values) * min(values))
     return 1 - estimate.confidence if _bound_at(estimate, guarantee.delta) > guarantee.epsilon else 1.0
 
 
@@ -110,7 +112,9 @@ def _could_have_told(estimate: Estimate, guarantee: Guarantee) -> bool:
         return True
     if not _sampled(estimate):
         return estimate.delta <= guarantee.delta and estimate.epsilon <= guarantee.epsilon * (1 + SLACK)
-    return any(_within_reach(counts, guarantee, estimate.confidence) >= enough for counts in estimate.counts)
+    reach = [_within_reach(counts, guarantee, estimate.confidence) for counts in estimate.counts]
+    reach += [_guessed_at_best(guesses, guarantee, estimate.confidence) for guesses in estimate.guesses]
+    return max(reach, default=0.0) >= enough
 
 
 def _within_reach(counts: Counts, guarantee: Guarantee, confidence: float) -> float:
@@ -125,3 +129,9 @@ def _within_reach(counts: Counts, guarantee: Guarantee, confidence: float) -> fl
     epsilon, delta = min(guarantee.epsilon, 700.0), guarantee.delta
     q = max(0.0, (p - delta) * math.exp(-epsilon), 1 - delta - math.exp(epsilon) * (1 - p))
     return float(bound_at_rates(p, q, trials, confidence, delta))
+
+
+def _guessed_at_best(guesses: Guesses, guarantee: Guarantee, confidence: float) -> float:
+    """The bound that as many right guesses as the promise lets one expect would have given."""
+    right = math.floor(guesses.guesses / (1 + math.exp(-guarantee.epsilon)))
+    return one_run_bound(replace(guesses, right=right), 1 - confidence, guarantee.delta)

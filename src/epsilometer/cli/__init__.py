@@ -77,7 +77,13 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = verb("audit", _audit, "Audit every mechanism of a family: exactly, by sampling, and as a black box.")
     sub.add_argument("family", help="a file of the catalogue, say laplace or objective_perturbation")
-    sub.add_argument("--epsilons", type=_positive, nargs="+", required=True, help="the epsilons to promise")
+    sub.add_argument(
+        "--epsilons",
+        type=_number_or_table,
+        nargs="+",
+        required=True,
+        help="the epsilons to promise, or tables of recovered epsilons to take them from",
+    )
     sub.add_argument("--trials", type=_count, required=True, help="outputs drawn for each sampled audit")
     sub.add_argument("--witnesses", type=Path, required=True, help="the folder for witnesses")
     sub.add_argument("--seconds", type=Path, required=True, help="the table for how long each audit took")
@@ -85,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = verb("verdicts", _verdicts, "A verdict for each mechanism and promise, corrected for how many there are.")
     sub.add_argument("tables", type=Path, nargs="+", help="tables written by `epsilometer audit`")
+    sub.add_argument("--seconds", type=Path, nargs="+", required=True, help="its tables of how long each audit took")
     sub.add_argument("--confidence", type=_positive, required=True)
     _output(sub)
 
@@ -240,16 +247,19 @@ def _figures(paper: str, results: Path, datasets: list[str], output: Path) -> No
     draw(paper, results, datasets, output)
 
 
-def _audit(family: str, output: Path, seconds: Path, witnesses: Path, epsilons: list[float], trials: int, seed: int) -> None:
+def _audit(
+    family: str, output: Path, seconds: Path, witnesses: Path, epsilons: list[float | Path], trials: int, seed: int
+) -> None:
     from epsilometer.audits.report import audit
 
-    audit(family, output, seconds=seconds, witnesses=witnesses, epsilons=epsilons, trials=trials, seed=seed)
+    promised = [_epsilon_value(epsilon) for epsilon in epsilons]
+    audit(family, output, seconds=seconds, witnesses=witnesses, epsilons=promised, trials=trials, seed=seed)
 
 
-def _verdicts(tables: list[Path], output: Path, confidence: float) -> None:
+def _verdicts(tables: list[Path], output: Path, seconds: list[Path], confidence: float) -> None:
     from epsilometer.audits.report import verdicts
 
-    verdicts(tables, output, confidence=confidence)
+    verdicts(tables, output, seconds=seconds, confidence=confidence)
 
 
 def _boundary(output: Path, epsilons: list[float], n_lams: list[float]) -> None:

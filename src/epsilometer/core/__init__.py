@@ -1,7 +1,7 @@
 """The nouns that every other layer speaks in, and the little that they all share."""
 
 from epsilometer.core.errors import EpsilometerError
-from epsilometer.core.evidence import Auditor, Counts, Estimate, Verdict, Witness
+from epsilometer.core.evidence import Auditor, Counts, Estimate, Guesses, Verdict, Witness
 from epsilometer.core.nouns import (
     Adjacency,
     Array,
@@ -27,6 +27,7 @@ __all__ = [
     "EpsilometerError",
     "Estimate",
     "Guarantee",
+    "Guesses",
     "HasDensity",
     "HasSupport",
     "LabelledData",

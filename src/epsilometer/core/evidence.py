@@ -25,6 +25,15 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Guesses:
+    """How many guesses about canaries in a single run were right: `right` of `guesses`, chosen among `canaries`."""
+
+    right: int
+    guesses: int
+    canaries: int
+
+
+@dataclass(frozen=True)
 class Witness:
     """A pair and one output at which the log-likelihood ratio is exactly known; anyone can recompute it."""
 
@@ -75,6 +84,8 @@ class Estimate:
     """Outputs drawn, over both data sets."""
     counts: tuple[Counts, ...] = ()
     """For a sampled bound: the event's counts on samples that had no part in choosing it, one for each direction tried."""
+    guesses: tuple[Guesses, ...] = ()
+    """For a bound from a single run: what the guesses came to, one for each number of guesses tried, the best one first."""
     event: str = ""
     """The event behind a sampled bound, in words."""
     witness: Witness | None = None

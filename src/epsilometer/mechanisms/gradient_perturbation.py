@@ -26,7 +26,7 @@ CHUNK = 1 << 19
 
 
 @dataclass(frozen=True)
-class _Descent:
+class GradientPerturbation:
     """What all variants share: the walk through C, and the transcript of the noisy gradients that lead it.
 
     An output is a transcript of T d columns: the d coordinates of g_1, then those of g_2, and so on.
@@ -167,7 +167,7 @@ class _Course:
 
 
 @dataclass(frozen=True)
-class _SampledDescent(_Descent):
+class _SampledDescent(GradientPerturbation):
     """Each step looks at one record i, drawn uniformly: g_t ~ (1/n) sum_i N(n grad l_i(theta_{t-1}), sigma^2 I)."""
 
     def _gradient(self, records: _Records, parameters: Array, rng: np.random.Generator) -> Array:
@@ -185,7 +185,7 @@ class _SampledDescent(_Descent):
 
 
 @dataclass(frozen=True)
-class _ChosenSteps(_Descent):
+class _ChosenSteps(GradientPerturbation):
     """Descent with a number of steps of the user's choice."""
 
     steps: int | None = None
@@ -235,7 +235,7 @@ class AccountedGradientPerturbation(_ChosenSteps, _SampledDescent):
 
 
 @dataclass(frozen=True)
-class FullBatchGradientPerturbation(_ChosenSteps, _Descent):
+class FullBatchGradientPerturbation(_ChosenSteps, GradientPerturbation):
     """Projected gradient descent on the whole sum: g_t ~ N(sum_i grad l_i(theta_{t-1}), sigma^2 I).
 
     A replaced record moves the gradient by at most 2L, so T steps are as private as one Gaussian with means

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from epsilometer.core import LabelledData, NeighbouringPair
+from epsilometer.core import EpsilometerError, LabelledData, NeighbouringPair
 
 Record = tuple[Sequence[float], float]
 """The features and the label."""
@@ -58,3 +58,19 @@ def saturated_opponents(n: int = 200_000) -> NeighbouringPair:
         "replace-one",
         "two opposite records that w gets far wrong, as the many others hold it there: each pulls as hard as it can",
     )
+
+
+def wrong_majority(n: int) -> NeighbouringPair:
+    """In the plane, a pair on which objective perturbation of 2008 exceeds epsilon along its own learning curve.
+
+    With lam = 0.01 and epsilon = 0.0184 it does so from n = 1,000, where it spends 1.85 epsilon at w = (35, 1), to
+    n = 5,200, where it spends 1.005 epsilon. There the n - 1 records (-0.28, 0.96) are wrong by 8.84: they hardly curve the
+    risk, and pull b with their whole length, nearly along the record (-0.55, 0.83), which is wrong too. The record (0, -1)
+    is wrong by 1 only, so it is curved, and pulls the other way.
+    """
+    if n < 2:
+        raise EpsilometerError(f"n is {n}; a pair needs at least 2 records")
+    majority, counts = ((-0.28, 0.96), 1.0), (n - 1.0, 1.0)
+    first, second = (labelled_records([majority, (record, 1.0)], counts) for record in ((0.0, -1.0), (-0.55, 0.83)))
+    reason = "opposite records, one of them undecided, among others that are all wrong and hold the noise in their direction"
+    return NeighbouringPair(first, second, "replace-one", reason)

@@ -133,22 +133,6 @@ def undecided_record(n: int) -> tuple[NeighbouringPair, Array]:
     return NeighbouringPair(first, second, "replace-one", reason), np.zeros(1)
 
 
-def wrong_majority(n: int) -> tuple[NeighbouringPair, Array]:
-    """A pair in the plane, and an output, at which 2008 exceeds epsilon along its own learning curve.
-
-    With lam = 0.01 and epsilon = 0.0184 it does so from n = 1,000, where it spends 1.85 epsilon, to n = 5,200, where it
-    spends 1.005 epsilon. At w = (35, 1) the n - 1 records (-0.28, 0.96) are wrong by 8.84: they hardly curve the risk, and
-    pull b with their whole length, nearly along the record (-0.55, 0.83), which is wrong too. The record (0, -1) is wrong by
-    1 only, so it is curved, and pulls the other way.
-    """
-    if n < 2:
-        raise EpsilometerError(f"n is {n}; a pair needs at least 2 records")
-    majority, counts = ((-0.28, 0.96), 1.0), (n - 1.0, 1.0)
-    first, second = (labelled_records([majority, (record, 1.0)], counts) for record in ((0.0, -1.0), (-0.55, 0.83)))
-    reason = "opposite records, one of them undecided, among others that are all wrong and hold the noise in their direction"
-    return NeighbouringPair(first, second, "replace-one", reason), np.array([35.0, 1.0])
-
-
 def _in_the_plane(beta: Array, m: Array) -> Array:
     """sup G, with the root written so that nothing cancels where beta is small."""
     pull = np.minimum(1.0, 2 * (1 + beta * m) / (2 - beta + np.sqrt(4 + beta**2 * (1 + 4 * m))))

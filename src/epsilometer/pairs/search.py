@@ -83,6 +83,11 @@ def worst_pair(
     if n < 2 or d < 1:
         raise EpsilometerError(f"n is {n} and d is {d}; a pair needs at least 2 records in at least 1 dimension")
     problem = _problem(mechanism, n)
+    if problem is None:
+        raise EpsilometerError(
+            f"there is no search for the worst pair of {type(mechanism).__name__} with these parameters; it is for output "
+            "and objective perturbation of labelled data, with replace-one neighbours and delta = 0"
+        )
     rows = max(shared_rows, 1)
     scenes = [*textbook_scenes(problem.strength, n, d), *(_random_scene(n, d, rows, rng) for _ in range(restarts))]
     if shared_rows == 0:
@@ -297,7 +302,12 @@ class _OutputProblem:
         return minimiser(loss, pair.first, self.lam, regulariser), minimiser(loss, pair.second, self.lam, regulariser)
 
 
-def _problem(mechanism: Mechanism, n: int) -> _ObjectiveProblem | _OutputProblem:
+def can_be_searched(mechanism: Mechanism, n: int) -> bool:
+    """Whether `worst_pair` is for this mechanism."""
+    return _problem(mechanism, n) is not None
+
+
+def _problem(mechanism: Mechanism, n: int) -> _ObjectiveProblem | _OutputProblem | None:
     """What to search for, if it is one of the mechanisms that this is about."""
     if isinstance(mechanism, ObjectivePerturbation) and mechanism.guarantee.adjacency == "replace-one":
         noise, lam = mechanism.plan(n)
@@ -308,10 +318,7 @@ def _problem(mechanism: Mechanism, n: int) -> _ObjectiveProblem | _OutputProblem
         lam = mechanism.lam / n if mechanism.summed else mechanism.lam
         if isinstance(output_noise, SphericalNoise):
             return _OutputProblem(mechanism, output_noise.rate, lam, n * lam * mechanism.regulariser.strong_convexity)
-    raise EpsilometerError(
-        f"there is no search for the worst pair of {type(mechanism).__name__} with these parameters; it is for output and "
-        "objective perturbation of labelled data, with replace-one neighbours and delta = 0"
-    )
+    return None
 
 
 def _encoded(scene: Scene) -> Array:
