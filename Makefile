@@ -26,8 +26,8 @@ lint: $(READY) ## style, types and workflow checks
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 
-bench: $(READY) ## speed figures, on one core
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench
+bench: $(READY) ## speed figures, on one core; PARTS="solver audits" for some of them
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench $(PARTS)
 
 lock: ## renew requirements.lock from pyproject.toml (then bring environment.yml along)
 	$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install --quiet uv

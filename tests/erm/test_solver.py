@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import optimize
 from scipy.special import expit
 
-from epsilometer.core import Array, EpsilometerError
+from epsilometer.core import Array, EpsilometerError, stream
+from epsilometer.data import SYNTHETIC
 from epsilometer.erm import (
     LOGISTIC,
     TOLERANCE,
@@ -310,3 +311,11 @@ def test_an_unreachable_gradient_norm_is_an_error() -> None:
     objective = Objective(LOGISTIC, sphere(5, 2, np.random.default_rng(23)), 0.1)
     with pytest.raises(NotConvergedError, match="1 of 1 fits did not reach a gradient of norm -1e-30"):
         minimise_roughly(objective, np.array([[0.3, -0.4]]), -1e-30)
+
+
+def test_many_rows_without_noise_are_finished_where_the_curvature_jumps() -> None:
+    """Newton's method alone does not converge here: the Huber loss is piecewise quadratic, and lambda is tiny."""
+    data = SYNTHETIC["unseparable"](2_000, stream(0, "huber"))
+    objective = Objective.of(Huber(0.5), data, 1e-6)
+    w = minimise(objective, np.zeros((1, data.features.shape[1])))
+    assert np.abs(objective.gradient(w)).max() <= TOLERANCE

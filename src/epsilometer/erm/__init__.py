@@ -5,6 +5,7 @@ from epsilometer.erm.losses import LOGISTIC, Distance, Hinge, Huber, Logistic, L
 from epsilometer.erm.noise import GaussianNoise, Noise, SphericalNoise, spherical_noise
 from epsilometer.erm.objective import Objective
 from epsilometer.erm.regularisers import QUADRATIC, DiagonalQuadratic, Quadratic, Regulariser
+from epsilometer.erm.shadows import minimise_shadows
 from epsilometer.erm.solver import TOLERANCE, NotConvergedError, minimise, minimise_logistic, minimise_roughly
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "minimise",
     "minimise_logistic",
     "minimise_roughly",
+    "minimise_shadows",
     "minimiser",
     "require_smooth",
     "spherical_noise",

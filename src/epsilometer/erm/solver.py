@@ -114,7 +114,8 @@ def _many_rows(problem: Objective, parts: list[Array], tolerance: float) -> list
         if linear.any():
             found.append(_from_anchor(problem, linear, anchor, anchor_inverse, tolerance))
         else:
-            found.append((np.repeat(anchor, linear.shape[1], axis=1), np.repeat(residual, linear.shape[1])))
+            solutions, residuals = np.repeat(anchor, linear.shape[1], axis=1), np.repeat(residual, linear.shape[1])
+            found.append(_finish(problem, linear, solutions, residuals, tolerance))
     return found
 
 
