@@ -10,6 +10,7 @@ configfile: "config/config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/experiments.smk"
+include: "workflow/rules/anonymised_tables.smk"
 include: "workflow/rules/audits.smk"
 include: "workflow/rules/figures.smk"
 

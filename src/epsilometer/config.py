@@ -99,6 +99,15 @@ class Audits(Section):
     confidence: float = Field(gt=0.5, lt=1, description="Probability with which no promise is called violated wrongly.")
 
 
+class AnonymisedTables(Section):
+    """The attacks on anonymised tables, and on the same counts under Laplace noise."""
+
+    epsilons: Annotated[list[Positive], Field(min_length=1), AfterValidator(_distinct)] = Field(
+        description="Epsilons of the noisy counts."
+    )
+    trials: int = Field(ge=1000, strict=True, description="Simulated attacks of each kind.")
+
+
 class Config(Section):
     """Everything a run depends on, apart from the code."""
 
@@ -111,6 +120,7 @@ class Config(Section):
     )
     reproduction: Reproduction
     extension: Extension
+    anonymised_tables: AnonymisedTables
     audits: Audits
 
     @property

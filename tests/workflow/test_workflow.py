@@ -22,8 +22,10 @@ EXPERIMENTS = {
     "error_table": 4,
     "learning_curve": 4,
     "error_summary": 2,
+    "anonymised_tables": 1,
 }
-FIGURES = {"figures_nips08": 1, "figures_extension": 1}
+PAPER_FIGURES = {"figures_nips08": 1, "figures_extension": 1}
+FIGURES = PAPER_FIGURES | {"anonymised_figure": 1}
 AUDITS = {"audit": len(families()), "verdicts": 1}
 PAPER_AUDIT = {"audit": 1, "verdicts": 1}
 """What stands on the recovered epsilon: the audit of the paper's own settings."""
@@ -38,9 +40,10 @@ def test_quick_run_leaves_every_table_and_figure(finished: Project) -> None:
     assert {f"audit/{family}.csv" for family in families()} <= names
     assert {"verdicts/catalogue.csv", "witnesses/laplace/laplace_count_1_0.json"} <= names
     assert {"recovered_epsilon/nips08.csv", "error_summary/nips08.csv", "error_summary/extension.csv"} <= names
-    assert sum(name.endswith(".svg") for name in names) == 8
+    assert {"anonymised_tables/worked_example.csv", "anonymised_tables/curves.csv"} <= names
+    assert sum(name.endswith(".svg") for name in names) == 9
     logs = list((finished.folder / "results/quick/logs").rglob("*.log"))
-    assert len(logs) == len(list((finished.folder / "results/quick/benchmarks").rglob("*.tsv"))) == 26 + sum(AUDITS.values())
+    assert len(logs) == len(list((finished.folder / "results/quick/benchmarks").rglob("*.tsv"))) == 28 + sum(AUDITS.values())
 
 
 def test_a_second_run_does_nothing_and_says_so(finished: Project) -> None:
@@ -89,10 +92,13 @@ def test_a_changed_setting_reruns_what_depends_on_it(edited: Project) -> None:
             "learning_curve": 2,
             "error_summary": 1,
         }
-        | FIGURES
+        | PAPER_FIGURES
     )
-    expected = {k: n for k, n in EXPERIMENTS.items() if k != "tuning"} | FIGURES | PAPER_AUDIT
+    rerun = {k: n for k, n in EXPERIMENTS.items() if k not in ("tuning", "anonymised_tables")}
+    expected = rerun | PAPER_FIGURES | PAPER_AUDIT
     assert edited.planned("--config", "restarts=21") == expected
+    expected = {"anonymised_tables": 1, "anonymised_figure": 1}
+    assert edited.planned("--config", "anonymised_tables={epsilons: [1.0]}") == expected
 
 
 def test_a_killed_run_resumes_where_it_was(project: Project, finished: Project) -> None:

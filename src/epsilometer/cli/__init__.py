@@ -100,6 +100,17 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--n-lams", type=_positive, nargs="+", required=True, help="numbers of records times lambda")
     _output(sub)
 
+    sub = verb("anonymised_tables", _anonymised_tables, "Attacks on anonymised tables and on noisy counts, and the bound.")
+    sub.add_argument("--epsilons", type=_positive, nargs="+", required=True, help="the epsilons to promise")
+    sub.add_argument("--trials", type=_at_least_one, required=True, help="simulated attacks of each kind")
+    sub.add_argument("--curves", type=Path, required=True, help="the table for the closed forms")
+    _seed_and_output(sub)
+
+    sub = verb("anonymised_figure", _anonymised_figure, "Draw the success of the attacks on anonymised tables.")
+    sub.add_argument("table", type=Path, help="a table written by `epsilometer anonymised_tables`")
+    sub.add_argument("--curves", type=Path, required=True, help="its table of the closed forms")
+    sub.add_argument("--output", type=Path, required=True, help="the figure to write")
+
     sub = verb("verify", _verify, "Recompute a saved witness at 50 digits, independently of the code that found it.")
     sub.add_argument("witnesses", type=Path, nargs="+", help="JSON files written by `epsilometer audit`")
 
@@ -267,6 +278,18 @@ def _boundary(output: Path, epsilons: list[float], n_lams: list[float]) -> None:
     from epsilometer.pairs.boundary import boundary_table
 
     write_table(output, boundary_table(epsilons, n_lams))
+
+
+def _anonymised_tables(output: Path, curves: Path, epsilons: list[float], trials: int, seed: int) -> None:
+    from epsilometer.experiments.anonymised_tables import anonymised_tables
+
+    anonymised_tables(output, curves, epsilons=epsilons, trials=trials, seed=seed)
+
+
+def _anonymised_figure(table: Path, curves: Path, output: Path) -> None:
+    from epsilometer.reporting.anonymised_figure import anonymised_figure
+
+    anonymised_figure(table, curves, output)
 
 
 def _verify(witnesses: list[Path]) -> None:
