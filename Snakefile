@@ -12,6 +12,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/experiments.smk"
 include: "workflow/rules/anonymised_tables.smk"
 include: "workflow/rules/audits.smk"
+include: "workflow/rules/validation.smk"
 include: "workflow/rules/figures.smk"
 
 
@@ -30,3 +31,8 @@ rule experiments:
 rule audits:
     input:
         audit_targets(),
+
+
+rule validate:
+    input:
+        table("validation", "summary"),

@@ -108,6 +108,15 @@ class AnonymisedTables(Section):
     trials: int = Field(ge=1000, strict=True, description="Simulated attacks of each kind.")
 
 
+class Validation(Section):
+    """What the validation of the auditors may spend; the confidence is that of the audits."""
+
+    epsilon: Positive = Field(description="Promised epsilon at which the auditors are validated.")
+    repetitions: int = Field(ge=1, strict=True, description="Repetitions of each audit of a correct mechanism.")
+    trials: int = Field(ge=1000, strict=True, description="Outputs drawn for each sampled likelihood-ratio audit.")
+    black_box_trials: int = Field(ge=100, strict=True, description="Outputs drawn for each black-box audit.")
+
+
 class Config(Section):
     """Everything a run depends on, apart from the code."""
 
@@ -122,6 +131,7 @@ class Config(Section):
     extension: Extension
     anonymised_tables: AnonymisedTables
     audits: Audits
+    validation: Validation
 
     @property
     def paper_datasets(self) -> list[str]:

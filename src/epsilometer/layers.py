@@ -12,7 +12,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-LAYERS = ("core", "data", "erm", "mechanisms", "pairs", "audits", "experiments", "reporting", "cli")
+LAYERS = ("core", "data", "erm", "mechanisms", "pairs", "audits", "experiments", "claims", "reporting", "cli")
 PACKAGE = Path(__file__).parent
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from epsilometer.audits.attainability import Attainability
-from epsilometer.audits.report import audit, verdicts
+from epsilometer.audits.report import audit, privacy_loss, verdicts
 from epsilometer.core import EpsilometerError, Witness, read_table, stream
 from epsilometer.mechanisms.catalogue import find
 
@@ -89,6 +89,23 @@ def test_efficiency_is_the_share_of_what_any_single_event_could_certify(tmp_path
     judgement = judged(tmp_path, "randomized_response").popitem()[1]
     assert judgement["seconds"] > 0
     assert judgement["trials"] >= 200_000
+
+
+def test_privacy_losses_are_those_of_the_pair_on_which_most_is_spent(tmp_path: Path) -> None:
+    audited(tmp_path, "laplace", [1.0], trials=4_000)
+    privacy_loss("laplace", tmp_path / "loss.csv", audits=tmp_path / "laplace.csv", epsilon=1.0, seed=1)
+    rows = read_table(tmp_path / "loss.csv")
+    assert {row["mechanism"] for row in rows} == {
+        "laplace_count",
+        "laplace_difference_attack",
+        "laplace_standard_deviation",
+    }
+    largest = [row for row in rows if row["mechanism"] == "laplace_count"][-1]
+    assert largest["loss"] == pytest.approx(1.0)
+    assert largest["probability_first"] == pytest.approx(1 / 2, abs=1e-4)  # beyond the likelier answer
+    assert largest["probability_second"] == pytest.approx(math.exp(-1) / 2, abs=1e-4)
+    with pytest.raises(EpsilometerError, match="nothing to write"):
+        privacy_loss("laplace", tmp_path / "loss.csv", audits=tmp_path / "laplace.csv", epsilon=3.0, seed=1)
 
 
 def test_tables_depend_on_the_seed_alone(tmp_path: Path) -> None:

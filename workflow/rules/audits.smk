@@ -27,6 +27,31 @@ rule audit:
         " --witnesses {output.witnesses} --seconds {output.seconds} --output {output.table} 2> {log}"
 
 
+rule privacy_loss:
+    input:
+        table("audit", "{family}"),
+    output:
+        table("privacy_loss", "{family}"),
+    log:
+        log_of("privacy_loss", "{family}"),
+    benchmark:
+        time_of("privacy_loss", "{family}")
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_hash("audits"),
+        epsilon=middle_epsilon(),
+        seed=settings.seed,
+    message:
+        "Privacy loss in the family {wildcards.family}"
+    shell:
+        "epsilometer privacy_loss {wildcards.family} --audits {input} --epsilon {params.epsilon} --seed {params.seed}"
+        " --output {output} 2> {log}"
+
+
 rule boundary:
     output:
         table("boundary", "nips08"),

@@ -6,7 +6,7 @@ from snakemake.exceptions import WorkflowError
 from epsilometer.config import OWN, load_config
 from epsilometer.core import EpsilometerError
 from epsilometer.layers import code_hash
-from epsilometer.mechanisms.catalogue import families
+from epsilometer.mechanisms.catalogue import correct, families, families_with_a_density
 
 try:
     settings = load_config(config)
@@ -40,6 +40,11 @@ def time_of(rule_name, name="{dataset}"):
 def seconds_of(family):
     """How long each audit of a family took."""
     return f"{RESULTS}/benchmarks/auditors/{family}.csv"
+
+
+def middle_epsilon():
+    """The audited epsilon nearest to 1, at which privacy losses are tabulated."""
+    return min(settings.audits.epsilons, key=lambda epsilon: max(epsilon, 1 / epsilon))
 
 
 def promise_source(wildcards):
@@ -92,5 +97,8 @@ def experiment_targets():
 
 
 def audit_targets():
-    """The verdict on every mechanism."""
-    return [table("verdicts", "catalogue")]
+    """The verdict on every mechanism, and its privacy loss."""
+    return [
+        table("verdicts", "catalogue"),
+        *(table("privacy_loss", family) for family in families_with_a_density()),
+    ]

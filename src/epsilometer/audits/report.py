@@ -13,7 +13,7 @@ from typing import Any
 from epsilometer.audits.attainability import Attainability
 from epsilometer.audits.black_box import BlackBox
 from epsilometer.audits.confidence import bayesian_lower_bound, epsilon_lower_bound
-from epsilometer.audits.exact import ExactLikelihoodRatio, ExactPrivacyCurve
+from epsilometer.audits.exact import ExactLikelihoodRatio, ExactPrivacyCurve, privacy_loss_rows
 from epsilometer.audits.gaussian_shape import GaussianShape
 from epsilometer.audits.one_run import OneRun, canaries_for
 from epsilometer.audits.sampled import SampledLikelihoodRatio, limit
@@ -234,6 +234,27 @@ def verdicts(tables: Sequence[Path], output: Path, *, seconds: Sequence[Path], c
             for ((name, promised), rows), finding in zip(groups.items(), findings(audits, confidence), strict=True)
         ],
     )
+
+
+def privacy_loss(family: str, output: Path, *, audits: Path, epsilon: float, seed: int) -> None:
+    """Write the distribution of the privacy loss of each mechanism of a family that knows its density, at one promise.
+
+    It is that of the pair on which the audits found most to be spent; of such pairs, of the first.
+    """
+    spent: dict[str, dict[int, float]] = {}
+    for row in read_table(audits, *KEYS, "epsilon"):
+        if row["auditor"] == "exact" and row["promised"] == epsilon:
+            spent.setdefault(row["mechanism"], {})[row["pair"]] = row["epsilon"]
+    rows = []
+    for entry in families()[family]:
+        case = Case.of(entry, epsilon, seed)
+        if entry.name in spent and isinstance(case.mechanism, HasDensity):
+            number = max(spent[entry.name], key=spent[entry.name].__getitem__)
+            rng = stream(seed, "privacy loss", entry.name, epsilon)
+            table = privacy_loss_rows(case.mechanism, case.pairs[number], rng)
+            rows += [{"mechanism": entry.name, "promised": epsilon, "pair": number, **row} for row in table]
+            print(f"{entry.name} at {epsilon:g}", file=sys.stderr, flush=True)
+    write_table(output, rows)
 
 
 def _guarantee(row: dict[str, Any]) -> Guarantee:

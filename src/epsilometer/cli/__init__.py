@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -89,9 +90,30 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--seconds", type=Path, required=True, help="the table for how long each audit took")
     _seed_and_output(sub)
 
+    sub = verb("privacy_loss", _privacy_loss, "The distribution of the privacy loss of every mechanism of a family.")
+    sub.add_argument("family", help="a file of the catalogue, say laplace or objective_perturbation")
+    sub.add_argument("--audits", type=Path, required=True, help="the table that `epsilometer audit` wrote for it")
+    sub.add_argument("--epsilon", type=_positive, required=True, help="one of the epsilons that were audited")
+    _seed_and_output(sub)
+
     sub = verb("verdicts", _verdicts, "A verdict for each mechanism and promise, corrected for how many there are.")
     sub.add_argument("tables", type=Path, nargs="+", help="tables written by `epsilometer audit`")
     sub.add_argument("--seconds", type=Path, nargs="+", required=True, help="its tables of how long each audit took")
+    sub.add_argument("--confidence", type=_positive, required=True)
+    _output(sub)
+
+    sub = verb("validation", _validation, "Repeat the audits of a family's correct mechanisms: how often is a bound wrong?")
+    sub.add_argument("family", help="a file of the catalogue, say laplace or objective_perturbation")
+    sub.add_argument("--epsilon", type=_positive, required=True, help="the epsilon to promise")
+    sub.add_argument("--repetitions", type=_at_least_one, required=True)
+    sub.add_argument("--trials", type=_count, required=True, help="outputs drawn for each sampled likelihood-ratio audit")
+    sub.add_argument("--black-box-trials", type=_count, required=True, help="outputs drawn for each black-box audit")
+    sub.add_argument("--repeated", type=Path, required=True, help="the table for every single repetition")
+    _seed_and_output(sub)
+
+    sub = verb("validation_summary", _validation_summary, "How often bounds and whole reports are wrong, over all families.")
+    sub.add_argument("tables", type=Path, nargs="+", help="tables written by `epsilometer validation`")
+    sub.add_argument("--repeated", type=Path, nargs="+", required=True, help="its tables of single repetitions")
     sub.add_argument("--confidence", type=_positive, required=True)
     _output(sub)
 
@@ -110,6 +132,18 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("table", type=Path, help="a table written by `epsilometer anonymised_tables`")
     sub.add_argument("--curves", type=Path, required=True, help="its table of the closed forms")
     sub.add_argument("--output", type=Path, required=True, help="the figure to write")
+
+    sub = verb("ledger", _ledger, "Decide every claim of a source from the tables of the experiments and audits.")
+    sub.add_argument("source", help="nips08, slides08, postech, review or cs860")
+    sub.add_argument("--claims", type=Path, required=True, help="the file of claims, config/claims.yaml")
+    sub.add_argument("--results", type=Path, required=True, help="the folder that holds the tables")
+    sub.add_argument("--numbers", type=Path, required=True, help="the table for the numbers behind each decision")
+    sub.add_argument("--witnesses", type=Path, required=True, help="the folder for witnesses of claims that fail")
+    _seed_and_output(sub)
+
+    sub = verb("claims", _claims, "Print the ledger: what each source says, whether it holds, and how we know.")
+    sub.add_argument("--source", help="one source only: nips08, slides08, postech, review or cs860")
+    sub.add_argument("--results", type=Path, default=Path("results"), help="the folder that holds the tables")
 
     sub = verb("verify", _verify, "Recompute a saved witness at 50 digits, independently of the code that found it.")
     sub.add_argument("witnesses", type=Path, nargs="+", help="JSON files written by `epsilometer audit`")
@@ -267,10 +301,37 @@ def _audit(
     audit(family, output, seconds=seconds, witnesses=witnesses, epsilons=promised, trials=trials, seed=seed)
 
 
+def _privacy_loss(family: str, output: Path, audits: Path, epsilon: float, seed: int) -> None:
+    from epsilometer.audits.report import privacy_loss
+
+    privacy_loss(family, output, audits=audits, epsilon=epsilon, seed=seed)
+
+
 def _verdicts(tables: list[Path], output: Path, seconds: list[Path], confidence: float) -> None:
     from epsilometer.audits.report import verdicts
 
     verdicts(tables, output, seconds=seconds, confidence=confidence)
+
+
+def _validation(
+    family: str,
+    output: Path,
+    repeated: Path,
+    epsilon: float,
+    repetitions: int,
+    trials: int,
+    black_box_trials: int,
+    seed: int,
+) -> None:
+    from epsilometer.audits.validation import Budget, validation
+
+    validation(family, output, repeated=repeated, budget=Budget(epsilon, repetitions, trials, black_box_trials), seed=seed)
+
+
+def _validation_summary(tables: list[Path], repeated: list[Path], output: Path, confidence: float) -> None:
+    from epsilometer.audits.validation import validation_summary
+
+    validation_summary(tables, repeated, output, confidence=confidence)
 
 
 def _boundary(output: Path, epsilons: list[float], n_lams: list[float]) -> None:
@@ -290,6 +351,18 @@ def _anonymised_figure(table: Path, curves: Path, output: Path) -> None:
     from epsilometer.reporting.anonymised_figure import anonymised_figure
 
     anonymised_figure(table, curves, output)
+
+
+def _ledger(source: str, output: Path, claims: Path, results: Path, numbers: Path, witnesses: Path, seed: int) -> None:
+    from epsilometer.claims.ledger import a_source, ledger
+
+    ledger(a_source(source), output, claims=claims, results=results, numbers=numbers, witnesses=witnesses, seed=seed)
+
+
+def _claims(source: str | None, results: Path) -> None:
+    from epsilometer.claims.ledger import SOURCES, a_source, printed
+
+    print(printed(results, [a_source(source)] if source else SOURCES, shutil.get_terminal_size().columns))
 
 
 def _verify(witnesses: list[Path]) -> None:

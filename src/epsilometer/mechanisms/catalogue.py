@@ -59,6 +59,23 @@ def families() -> dict[str, tuple[Entry, ...]]:
     return found
 
 
+def correct(family: str) -> list[Entry]:
+    """The mechanisms of a family that are held to be correct and promise something."""
+    if family not in families():
+        raise EpsilometerError(f"there is no family {family!r}; there are {', '.join(families())}")
+    return [entry for entry in families()[family] if not entry.flaw and entry.build(1.0).guarantee]
+
+
+@cache
+def families_with_a_density() -> list[str]:
+    """The families of which a mechanism knows its density."""
+    return [
+        family
+        for family, entries in families().items()
+        if any(isinstance(entry.build(1.0), HasDensity) for entry in entries)
+    ]
+
+
 def find(name: str) -> Entry:
     """The entry of that name."""
     try:

@@ -44,6 +44,15 @@ def exchange(first: Array, second: Array, reason: str) -> NeighbouringPair:
     return NeighbouringPair(np.vstack([rows, exchanged]), np.vstack([rows, replacement]), "replace-one", reason)
 
 
+@cache
+def gauss_legendre(nodes: int) -> tuple[Array, Array]:
+    """Points and weights of the rule on [-1, 1]; they take longer to find than most integrals to evaluate."""
+    points, weights = np.polynomial.legendre.leggauss(nodes)
+    points.setflags(write=False)
+    weights.setflags(write=False)
+    return points, weights
+
+
 def subdivide(breaks: Array, rate: float) -> Array:
     """The distinct breaks in order, with more of them wherever two are further apart than 4/rate."""
     breaks = np.unique(breaks)
@@ -61,7 +70,7 @@ def quadrature(breaks: Array, rate: float) -> tuple[Array, Array]:
     the rule is exact for products of degree up to 127. Between two breaks a product of exponentials falls by at most
     exp(4 degree), which 64 points follow to 1e-12 for degrees up to 60.
     """
-    unit, weight = np.polynomial.legendre.leggauss(NODES)
+    unit, weight = gauss_legendre(NODES)
     s, weight = (unit + 1) / 2, weight / 2
     lengths = np.diff(breaks)
     tail, tail_weight = -np.log(s) / rate, weight / (rate * s)
@@ -179,10 +188,12 @@ class NoisyMaxExponentialValue(NoisyMaxValue):
         return rng.exponential(scale=self.scale, size=shape)
 
     def log_density(self, dataset: NDArray[Any], outputs: NDArray[Any]) -> Array:
-        answers = query_answers(dataset)
-        density, cdf = _exponential(np.asarray(outputs, dtype=np.float64)[:, None] - answers, self.scale)
-        with np.errstate(divide="ignore"):
-            return np.log(_one_is_largest(density, cdf).sum(axis=1))
+        distance = np.asarray(outputs, dtype=np.float64)[:, None] - query_answers(dataset)
+        possible = np.asarray(np.all(distance > 0, axis=1))
+        x = np.where(possible[:, None], distance, 1.0) / self.scale
+        log_cdf = np.log(-np.expm1(-x))
+        log_density = _log_sum_exp(-x - np.log(self.scale) - log_cdf) + log_cdf.sum(axis=1)
+        return np.where(possible, log_density, -np.inf)
 
 
 def _one_is_largest(density: Array, cdf: Array) -> Array:

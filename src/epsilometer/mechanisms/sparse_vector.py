@@ -31,6 +31,7 @@ from epsilometer.mechanisms.catalogue import Entry, by_enumeration
 from epsilometer.mechanisms.noisy_max import (
     NODES,
     exchange,
+    gauss_legendre,
     laplace_cdf,
     laplace_density,
     quadrature,
@@ -218,7 +219,7 @@ class SparseVector3(_SparseVector):
         until_break = np.cumsum(np.append(left_tail, pieces[1:-1]))  # the integral up to each break
         inside = np.clip(highest, breaks[0], breaks[-1])
         piece = np.clip(np.searchsorted(breaks, inside, side="right") - 1, 0, len(breaks) - 1)
-        unit, weight = np.polynomial.legendre.leggauss(NODES // 2)
+        unit, weight = gauss_legendre(NODES // 2)
         length = inside - breaks[piece]
         partial_piece = integrand(breaks[piece, None] + length[:, None] * (unit + 1) / 2) @ weight * length / 2
         beyond = self._right_tail(integrand, breaks[-1], highest)
@@ -228,7 +229,7 @@ class SparseVector3(_SparseVector):
     def _right_tail(self, integrand: Callable[[Array], Array], last: float, highest: Array) -> Array:
         """The integral from the last break to each highest, with s = exp(-rate (rho - last)) as the variable."""
         rate = 1 / max(self.threshold_scale, self.query_scale)
-        unit, weight = np.polynomial.legendre.leggauss(NODES // 2)
+        unit, weight = gauss_legendre(NODES // 2)
         least = np.exp(-rate * np.maximum(highest - last, 0.0))[:, None]
         s = least + (1 - least) * (unit + 1) / 2
         return (integrand(last - np.log(s) / rate) / s) @ weight * (1 - least[:, 0]) / (2 * rate)

@@ -313,7 +313,7 @@ def _problem(mechanism: Mechanism, n: int) -> _ObjectiveProblem | _OutputProblem
         noise, lam = mechanism.plan(n)
         if isinstance(noise, SphericalNoise):
             return _ObjectiveProblem(require_smooth(mechanism.loss), mechanism.regulariser, noise.rate, n * lam)
-    if isinstance(mechanism, OutputPerturbation) and not isinstance(mechanism.loss, Distance):
+    if type(mechanism) is OutputPerturbation and not isinstance(mechanism.loss, Distance):  # others may add another centre
         output_noise = mechanism.noise(n)
         lam = mechanism.lam / n if mechanism.summed else mechanism.lam
         if isinstance(output_noise, SphericalNoise):

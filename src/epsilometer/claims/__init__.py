@@ -1,0 +1,1 @@
+"""The ledger: every claim of every source, decided by evidence. One module of checks for each source."""
