@@ -72,7 +72,7 @@ class GradientPerturbation:
         steps = self.number_of_steps(n)
         if outputs.ndim != 2 or outputs.shape[1] == 0 or outputs.shape[1] % steps:
             raise EpsilometerError(f"transcripts have shape {outputs.shape}; they must be rows of {steps} gradients")
-        course = self._course_of(n, outputs.shape[1] // steps)
+        course = self.course_of(n, outputs.shape[1] // steps)
         parameters = course.start(len(outputs))
         for step, noisy in enumerate(course.unfold(outputs)):
             parameters = course.move(step, parameters, noisy)
@@ -115,9 +115,9 @@ class GradientPerturbation:
     def _course(self, dataset: LabelledData) -> _Course:
         if not float(dataset.n).is_integer():
             raise EpsilometerError(f"the weights add up to {dataset.n:g}; gradient perturbation needs whole records")
-        return self._course_of(int(dataset.n), dataset.features.shape[1])
+        return self.course_of(int(dataset.n), dataset.features.shape[1])
 
-    def _course_of(self, n: int, dimension: int) -> _Course:
+    def course_of(self, n: int, dimension: int) -> _Course:
         sigma = self.sigma(n)
         bound = math.sqrt((n * self.loss.lipschitz) ** 2 + dimension * sigma**2)
         return _Course(dimension, self.number_of_steps(n), sigma, self.radius, 2 * self.radius / bound)
