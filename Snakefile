@@ -12,7 +12,9 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/experiments.smk"
 include: "workflow/rules/anonymised_tables.smk"
 include: "workflow/rules/audits.smk"
+include: "workflow/rules/membership.smk"
 include: "workflow/rules/validation.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/figures.smk"
 
 
@@ -21,6 +23,7 @@ rule all:
     input:
         experiment_targets(),
         audit_targets(),
+        claim_targets(),
 
 
 rule experiments:
@@ -33,6 +36,12 @@ rule audits:
         audit_targets(),
 
 
+rule claims:
+    input:
+        claim_targets(),
+
+
 rule validate:
     input:
         table("validation", "summary"),
+        table("validation", "membership"),

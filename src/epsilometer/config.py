@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from epsilometer.core import EpsilometerError
-from epsilometer.data import REAL, SYNTHETIC
+from epsilometer.data import REAL, SMALL, SYNTHETIC
 from epsilometer.experiments.nips08 import PRINTED
 
 OWN = "own"
@@ -108,6 +108,15 @@ class AnonymisedTables(Section):
     trials: int = Field(ge=1000, strict=True, description="Simulated attacks of each kind.")
 
 
+class Membership(Section):
+    """Membership inference on every data set, and on a small one where leakage is real."""
+
+    epsilon: Positive = Field(description="Promised epsilon of the attacked mechanisms.")
+    trials: int = Field(ge=8, multiple_of=2, strict=True, description="Models attacked for each mechanism and target.")
+    shadows: int = Field(ge=4, multiple_of=2, strict=True, description="Models that the attacker trains of its own.")
+    small: int = Field(ge=8, strict=True, description="Records of the small data set; half of them are trained on.")
+
+
 class Validation(Section):
     """What the validation of the auditors may spend; the confidence is that of the audits."""
 
@@ -115,6 +124,9 @@ class Validation(Section):
     repetitions: int = Field(ge=1, strict=True, description="Repetitions of each audit of a correct mechanism.")
     trials: int = Field(ge=1000, strict=True, description="Outputs drawn for each sampled likelihood-ratio audit.")
     black_box_trials: int = Field(ge=100, strict=True, description="Outputs drawn for each black-box audit.")
+    membership_trials: int = Field(
+        ge=8, multiple_of=2, strict=True, description="Models attacked in each repetition of membership inference."
+    )
 
 
 class Config(Section):
@@ -131,6 +143,7 @@ class Config(Section):
     extension: Extension
     anonymised_tables: AnonymisedTables
     audits: Audits
+    membership: Membership
     validation: Validation
 
     @property
@@ -144,6 +157,10 @@ class Config(Section):
     @property
     def datasets(self) -> list[str]:
         return self.paper_datasets + self.extension_datasets
+
+    @property
+    def attacked_datasets(self) -> list[str]:
+        return [*self.datasets, SMALL]
 
 
 assert {dataset for dataset, _ in PRINTED} == set(SYNTHETIC)

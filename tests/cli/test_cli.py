@@ -214,6 +214,20 @@ def test_from_data_to_summary(tmp_path: Path, dataset: Path) -> None:
     assert {row["dataset"] for row in read_table(summary)} == {"separable"}
 
 
+def test_from_data_to_the_figures_of_membership_inference(tmp_path: Path, dataset: Path) -> None:
+    table, roc, tuning = (tmp_path / f"{name}.csv" for name in ("table", "roc", "tuning"))
+    write_table(tuning, [{"dataset": "separable", "lam": 0.25, "fold": 0, "error": 0.1}])
+    options = ["--epsilon", 2, "--lam", tuning, "--trials", 8, "--shadows", 4, "--seed", 1]
+    assert run("membership", dataset, *options, "--roc", roc, "--output", table) == 0
+    assert {row["lam"] for row in read_table(table)} == {0.25}
+    assert run("membership_figures", table, "--roc", roc, "--output", tmp_path / "figures") == 0
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert names == {"membership_roc_separable.svg", "membership_utility.svg"}
+    options = ["--epsilon", 2, "--repetitions", 1, "--trials", 8, "--seed", 1]
+    assert run("membership_validation", *options, "--output", table) == 0
+    assert {row["repetitions"] for row in read_table(table)} == {1}
+
+
 def test_the_same_command_writes_the_same_bytes(tmp_path: Path, dataset: Path) -> None:
     assert main([*DATASET, "--output", str(tmp_path / "again.csv")]) == 0
     assert (tmp_path / "again.csv").read_bytes() == dataset.read_bytes()

@@ -135,3 +135,10 @@ def test_a_table_of_another_kind_is_a_sentence(tmp_path: Path, content: bytes) -
 def test_a_csv_for_a_data_set_that_is_not_read_from_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EpsilometerError, match=r"separable is not read from a CSV; give .*my\.csv another name"):
         prepare(tmp_path / "t.csv", csv=tmp_path / "my.csv")
+
+
+def test_the_small_set_follows_the_law_of_the_separable_one_with_records_of_its_own(folder: Path) -> None:
+    small, separable_set = (prepare(folder / f"law_{name}.csv", name) for name in ("small", "separable"))
+    drawn = separable(53 + 31, stream(1, "dataset", "small"))
+    assert records(*small) == sorted((label, *row) for label, row in zip(drawn.labels, drawn.features, strict=True))
+    assert not set(records(*small)) & set(records(*separable_set))

@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+from epsilometer.claims.ledger import SOURCES
 from epsilometer.core import stream
 from epsilometer.mechanisms.catalogue import families, families_with_a_density
 from tests.workflow.conftest import Project
@@ -30,6 +31,11 @@ AUDITS = {"audit": len(families()), "privacy_loss": len(families_with_a_density(
 PAPER_AUDIT = {"audit": 1, "privacy_loss": 1, "verdicts": 1}
 """What stands on the recovered epsilon: the audit of the paper's own settings."""
 BOUNDARY = {"boundary": 1}
+LEDGER = {"ledger": len(SOURCES)}
+MEMBERSHIP_FIGURES = {"membership_figures": 1}
+MEMBERSHIP = {"membership": 5} | MEMBERSHIP_FIGURES
+TUNED_MEMBERSHIP = {"membership": 2} | MEMBERSHIP_FIGURES
+"""What stands on the tuned lambda: the attacks on real data."""
 
 
 def test_quick_run_leaves_every_table_and_figure(finished: Project) -> None:
@@ -41,9 +47,13 @@ def test_quick_run_leaves_every_table_and_figure(finished: Project) -> None:
     assert {"verdicts/catalogue.csv", "witnesses/laplace/laplace_count_1_0.json"} <= names
     assert {"recovered_epsilon/nips08.csv", "error_summary/nips08.csv", "error_summary/extension.csv"} <= names
     assert {"anonymised_tables/worked_example.csv", "anonymised_tables/curves.csv"} <= names
-    assert sum(name.endswith(".svg") for name in names) == 9
+    assert {f"ledger/{source}.csv" for source in SOURCES} <= names
+    attacked = (*datasets, "small")
+    assert {f"membership/{part}{dataset}.csv" for part in ("", "roc/") for dataset in attacked} <= names
+    assert {f"figures/membership_{name}.svg" for name in ("utility", *(f"roc_{each}" for each in attacked))} <= names
+    assert sum(name.endswith(".svg") for name in names) == 15
     logs = list((finished.folder / "results/quick/logs").rglob("*.log"))
-    assert len(logs) == len(list((finished.folder / "results/quick/benchmarks").rglob("*.tsv"))) == 28 + sum(AUDITS.values())
+    assert len(logs) == len(list((finished.folder / "results/quick/benchmarks").rglob("*.tsv"))) == 40 + sum(AUDITS.values())
 
 
 def test_a_second_run_does_nothing_and_says_so(finished: Project) -> None:
@@ -61,14 +71,15 @@ def test_one_core_and_two_cores_give_the_same_bytes(finished: Project, project: 
 @pytest.mark.parametrize(
     ("edited_file", "expected"),
     [
-        ("core/streams.py", {"dataset": 4} | EXPERIMENTS | FIGURES | AUDITS | BOUNDARY),
-        ("data/synthetic.py", {"dataset": 4} | EXPERIMENTS | FIGURES | PAPER_AUDIT),
-        ("erm/solver.py", EXPERIMENTS | FIGURES | AUDITS | BOUNDARY),
-        ("mechanisms/output_perturbation.py", EXPERIMENTS | FIGURES | AUDITS | BOUNDARY),
-        ("pairs/boundary.py", BOUNDARY | {"figures_nips08": 1}),
-        ("audits/sampled.py", AUDITS),
-        ("experiments/curves.py", EXPERIMENTS | FIGURES | PAPER_AUDIT),
-        ("reporting/style.py", FIGURES),
+        ("core/streams.py", {"dataset": 5} | EXPERIMENTS | FIGURES | AUDITS | BOUNDARY | MEMBERSHIP | LEDGER),
+        ("data/synthetic.py", {"dataset": 5} | EXPERIMENTS | FIGURES | AUDITS | MEMBERSHIP | LEDGER),
+        ("erm/solver.py", EXPERIMENTS | FIGURES | AUDITS | BOUNDARY | MEMBERSHIP | LEDGER),
+        ("mechanisms/output_perturbation.py", EXPERIMENTS | FIGURES | AUDITS | BOUNDARY | MEMBERSHIP | LEDGER),
+        ("pairs/boundary.py", BOUNDARY | {"figures_nips08": 1} | AUDITS | MEMBERSHIP | LEDGER),
+        ("audits/sampled.py", AUDITS | MEMBERSHIP | LEDGER),
+        ("experiments/curves.py", EXPERIMENTS | FIGURES | PAPER_AUDIT | TUNED_MEMBERSHIP | LEDGER),
+        ("claims/review.py", LEDGER),
+        ("reporting/style.py", FIGURES | MEMBERSHIP_FIGURES),
         ("cli/__init__.py", {}),
         ("config.py", {}),
     ],
@@ -93,12 +104,15 @@ def test_a_changed_setting_reruns_what_depends_on_it(edited: Project) -> None:
             "error_summary": 1,
         }
         | PAPER_FIGURES
+        | TUNED_MEMBERSHIP
+        | LEDGER
     )
     rerun = {k: n for k, n in EXPERIMENTS.items() if k not in ("tuning", "anonymised_tables")}
-    expected = rerun | PAPER_FIGURES | PAPER_AUDIT
+    expected = rerun | PAPER_FIGURES | PAPER_AUDIT | LEDGER
     assert edited.planned("--config", "restarts=21") == expected
-    expected = {"anonymised_tables": 1, "anonymised_figure": 1}
+    expected = {"anonymised_tables": 1, "anonymised_figure": 1} | LEDGER
     assert edited.planned("--config", "anonymised_tables={epsilons: [1.0]}") == expected
+    assert edited.planned("--config", "membership={epsilon: 2.0}") == MEMBERSHIP
 
 
 def test_a_killed_run_resumes_where_it_was(project: Project, finished: Project) -> None:

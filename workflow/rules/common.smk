@@ -3,8 +3,10 @@ from shlex import quote
 
 from snakemake.exceptions import WorkflowError
 
+from epsilometer.claims.ledger import SOURCES
 from epsilometer.config import OWN, load_config
 from epsilometer.core import EpsilometerError
+from epsilometer.data import SMALL
 from epsilometer.layers import code_hash
 from epsilometer.mechanisms.catalogue import correct, families, families_with_a_density
 
@@ -16,12 +18,15 @@ except EpsilometerError as error:
 RESULTS = settings.results
 PAPER = settings.paper_datasets
 EXTENSION = settings.extension_datasets
+ATTACKED = settings.attacked_datasets
+DRAWN = [*PAPER, SMALL]
 FAMILIES = list(families())
 
 
 wildcard_constraints:
-    dataset="|".join(settings.datasets),
+    dataset="|".join(ATTACKED),
     family="|".join(FAMILIES),
+    source="|".join(SOURCES),
 
 
 def table(rule_name, dataset="{dataset}"):
@@ -35,6 +40,11 @@ def log_of(rule_name, name="{dataset}"):
 
 def time_of(rule_name, name="{dataset}"):
     return f"{RESULTS}/benchmarks/{rule_name}/{name}.tsv"
+
+
+def roc_of(dataset):
+    """The ROC of each attack on a data set."""
+    return f"{RESULTS}/membership/roc/{dataset}.csv"
 
 
 def seconds_of(family):
@@ -56,9 +66,15 @@ def promise_source(wildcards):
     )
 
 
+def points(wildcards):
+    """Records for the experiments of a data set that is drawn."""
+    small = wildcards.dataset == SMALL
+    return settings.membership.small if small else settings.reproduction.points
+
+
 def lambda_source(wildcards):
     """The table to take lambda from, where it is tuned."""
-    return [] if wildcards.dataset in PAPER else table("tuning", wildcards.dataset)
+    return [] if wildcards.dataset in DRAWN else table("tuning", wildcards.dataset)
 
 
 def epsilon_source(wildcards):
@@ -86,6 +102,11 @@ def figures_of(paper):
     return [f"{RESULTS}/figures/{paper}_{name}.svg" for name in names]
 
 
+def membership_figure_names():
+    names = [f"roc_{dataset}" for dataset in ATTACKED] + ["utility"]
+    return [f"{RESULTS}/figures/membership_{name}.svg" for name in names]
+
+
 def experiment_targets():
     """Every table and figure of the papers' experiments."""
     papers = ["nips08"] + (["extension"] if EXTENSION else [])
@@ -97,8 +118,27 @@ def experiment_targets():
 
 
 def audit_targets():
-    """The verdict on every mechanism, and its privacy loss."""
+    """The verdict on every mechanism, its privacy loss, and what attacks on its releases achieve."""
     return [
         table("verdicts", "catalogue"),
+        *membership_figure_names(),
         *(table("privacy_loss", family) for family in families_with_a_density()),
     ]
+
+
+def evidence_tables():
+    """What the claims are decided by: every table of the paper's experiments, the attacks on tables, and the verdicts."""
+    rules = ("dataset", "tuning", "epsilon_curve", "error_table", "learning_curve")
+    return [
+        *(table(name, dataset) for name in rules for dataset in PAPER),
+        table("recovered_epsilon", "nips08"),
+        table("error_summary", "nips08"),
+        table("anonymised_tables", "worked_example"),
+        table("boundary", "nips08"),
+        table("verdicts", "catalogue"),
+    ]
+
+
+def claim_targets():
+    """The decision on every claim."""
+    return [table("ledger", source) for source in SOURCES]

@@ -18,8 +18,8 @@ rule dataset:
             f"--csv {quote(str(input.csv))}" if input.csv else ""
         ),
         size=lambda wildcards: (
-            f"--points {settings.reproduction.points} --holdout {settings.reproduction.holdout}"
-            if wildcards.dataset in PAPER
+            f"--points {points(wildcards)} --holdout {settings.reproduction.holdout}"
+            if wildcards.dataset in DRAWN
             else f"--holdout {settings.extension.holdout}"
         ),
         folds=settings.folds,

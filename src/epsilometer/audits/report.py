@@ -122,6 +122,8 @@ def audited(case: Case, trials: int, seed: int) -> Iterator[Audited]:
             started = time.perf_counter()
             estimate = auditor(mechanism, pair, trials if whole else EXACT_TRIALS, rng)
             at_most = most if label in ("sampled", "black box") else math.nan
+            if label == "exact" and estimate.confidence < 1:
+                label = "sampled curve"
             yield Audited(label, number, estimate, at_most, time.perf_counter() - started)
     canaries = canaries_for(mechanism, CANARIES)
     if canaries:
@@ -218,6 +220,7 @@ def verdicts(tables: Sequence[Path], output: Path, *, seconds: Sequence[Path], c
                 "promised": promised,
                 **{key: rows[0][key] for key in ("delta", "adjacency", "broken", "true_epsilon")},
                 "exact": _largest(rows, "exact"),
+                "sampled_curve": _largest(rows, "sampled curve"),
                 "sampled": _largest(rows, "sampled"),
                 "sampled_efficiency": _largest(rows, "sampled", "efficiency"),
                 "black_box": _largest(rows, "black box"),
@@ -243,7 +246,7 @@ def privacy_loss(family: str, output: Path, *, audits: Path, epsilon: float, see
     """
     spent: dict[str, dict[int, float]] = {}
     for row in read_table(audits, *KEYS, "epsilon"):
-        if row["auditor"] == "exact" and row["promised"] == epsilon:
+        if row["auditor"] in ("exact", "sampled curve") and row["promised"] == epsilon:
             spent.setdefault(row["mechanism"], {})[row["pair"]] = row["epsilon"]
     rows = []
     for entry in families()[family]:

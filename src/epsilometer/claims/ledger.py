@@ -51,6 +51,11 @@ class Measured:
     numbers: Numbers
     witness: Witness | None = None
 
+    def __post_init__(self) -> None:
+        unknown = [name for name, value in self.numbers.items() if math.isnan(value)]
+        if unknown:
+            raise EpsilometerError(f"the evidence leaves {unknown[0]!r} unknown; a claim cannot be decided by that")
+
 
 @dataclass(frozen=True)
 class Decision:

@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     sub = verb("dataset", _dataset, "Draw or read a data set, check it, and divide it into holdout, experiment and folds.")
-    sub.add_argument("name", help="separable, unseparable, breast_cancer, rand_hie, or own (with --csv)")
+    sub.add_argument("name", help="separable, unseparable, small, breast_cancer, rand_hie, or own (with --csv)")
     sub.add_argument("--csv", type=Path, help="a CSV of your own: columns label (-1 or 1) and features of norm at most 1")
     sub.add_argument("--points", type=_count, default=0, help="records for the experiments (synthetic data)")
     sub.add_argument(
@@ -116,6 +116,30 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--repeated", type=Path, nargs="+", required=True, help="its tables of single repetitions")
     sub.add_argument("--confidence", type=_positive, required=True)
     _output(sub)
+
+    sub = verb("membership", _membership, "Attack the models that mechanisms release: who was in the training data?")
+    sub.add_argument("dataset", type=Path, help="a table written by `epsilometer dataset`")
+    sub.add_argument("--epsilon", type=_positive, required=True, help="the epsilon to promise")
+    sub.add_argument("--lam", type=_number_or_table, required=True, help="lambda, or the tuning table to take the best from")
+    sub.add_argument("--trials", type=_count, required=True, help="models attacked for each mechanism and target")
+    sub.add_argument("--shadows", type=_count, required=True, help="models that the attacker trains of its own")
+    sub.add_argument("--roc", type=Path, required=True, help="the table for the ROC of each attack")
+    _seed_and_output(sub)
+
+    sub = verb("membership_figures", _membership_figures, "Draw the ROC of every attack, and what privacy costs.")
+    sub.add_argument("tables", type=Path, nargs="+", help="tables written by `epsilometer membership`")
+    sub.add_argument("--roc", type=Path, nargs="+", required=True, help="its tables of curves")
+    sub.add_argument("--output", type=Path, required=True, help="the folder for the figures")
+
+    sub = verb(
+        "membership_validation",
+        _membership_validation,
+        "Repeat the attacks on correct mechanisms: how often do they seem to break the promise?",
+    )
+    sub.add_argument("--epsilon", type=_positive, required=True, help="the epsilon to promise")
+    sub.add_argument("--repetitions", type=_at_least_one, required=True)
+    sub.add_argument("--trials", type=_count, required=True, help="models attacked in each repetition")
+    _seed_and_output(sub)
 
     sub = verb("boundary", _boundary, "What Algorithm 2 of nips08 spends on its worst data, by epsilon and n lambda.")
     sub.add_argument("--epsilons", type=_positive, nargs="+", required=True, help="the epsilons to promise")
@@ -332,6 +356,26 @@ def _validation_summary(tables: list[Path], repeated: list[Path], output: Path, 
     from epsilometer.audits.validation import validation_summary
 
     validation_summary(tables, repeated, output, confidence=confidence)
+
+
+def _membership(
+    dataset: Path, output: Path, roc: Path, epsilon: float, lam: float | Path, trials: int, shadows: int, seed: int
+) -> None:
+    from epsilometer.audits.membership import membership
+
+    membership(dataset, output, roc=roc, epsilon=epsilon, lam=_lambda(lam), trials=trials, shadows=shadows, seed=seed)
+
+
+def _membership_figures(tables: list[Path], roc: list[Path], output: Path) -> None:
+    from epsilometer.reporting.membership_figures import membership_figures
+
+    membership_figures(tables, roc, output)
+
+
+def _membership_validation(output: Path, epsilon: float, repetitions: int, trials: int, seed: int) -> None:
+    from epsilometer.audits.membership.validation import membership_validation
+
+    membership_validation(output, epsilon=epsilon, repetitions=repetitions, trials=trials, seed=seed)
 
 
 def _boundary(output: Path, epsilons: list[float], n_lams: list[float]) -> None:

@@ -2,8 +2,8 @@
 
 from epsilometer.data.prepare import Prepared, prepare_dataset, read_dataset
 from epsilometer.data.real import REAL
-from epsilometer.data.synthetic import SYNTHETIC
+from epsilometer.data.synthetic import SMALL, SYNTHETIC
 
 NAMES = (*SYNTHETIC, *REAL)
 
-__all__ = ["NAMES", "REAL", "SYNTHETIC", "Prepared", "prepare_dataset", "read_dataset"]
+__all__ = ["NAMES", "REAL", "SMALL", "SYNTHETIC", "Prepared", "prepare_dataset", "read_dataset"]

@@ -12,7 +12,7 @@ from epsilometer.core import EpsilometerError, LabelledData, stream
 from epsilometer.core.tables import written_whole
 from epsilometer.data.own import own
 from epsilometer.data.real import REAL
-from epsilometer.data.synthetic import SYNTHETIC
+from epsilometer.data.synthetic import DRAWN
 
 HOLDOUT, EXPERIMENT = "holdout", "experiment"
 COLUMNS = ["part", "fold", "label"]
@@ -45,15 +45,15 @@ def prepare_dataset(
     """
     if folds < 2:
         raise EpsilometerError(f"folds is {folds}; it must be at least 2")
-    if name not in (*SYNTHETIC, *REAL) and csv is None:
+    if name not in (*DRAWN, *REAL) and csv is None:
         raise EpsilometerError(
-            f"there is no data set {name!r}; there are {', '.join((*SYNTHETIC, *REAL))}, or a CSV of your own"
+            f"there is no data set {name!r}; there are {', '.join((*DRAWN, *REAL))}, or a CSV of your own"
         )
-    if name in (*SYNTHETIC, *REAL) and csv is not None:
+    if name in (*DRAWN, *REAL) and csv is not None:
         raise EpsilometerError(f"{name} is not read from a CSV; give {csv} another name")
-    if name in SYNTHETIC:
+    if name in DRAWN:
         held = int(holdout)
-        data = SYNTHETIC[name](int(points) + held, stream(seed, "dataset", name))
+        data = DRAWN[name](int(points) + held, stream(seed, "dataset", name))
     else:
         data = own(csv) if csv else REAL[name]()
         held = round(holdout * len(data))

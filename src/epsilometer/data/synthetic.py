@@ -38,6 +38,10 @@ SYNTHETIC: dict[str, Callable[[int, np.random.Generator], LabelledData]] = {
     "separable": separable,
     "unseparable": unseparable,
 }
+SMALL = "small"
+"""Few records of the law of `separable`: the model depends on each of them, and attacks can tell who they are."""
+DRAWN = SYNTHETIC | {SMALL: separable}
+"""Every data set that is drawn: those of the paper, and the small one."""
 
 
 def _on_sphere(points: int, rng: np.random.Generator) -> Array:

@@ -1,0 +1,155 @@
+"""The figures of membership inference: what each attack achieves, and what privacy costs, from their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from epsilometer.core import read_table
+from epsilometer.reporting.style import DATASETS, figure, save
+
+TITLES = DATASETS | {"small": "Few records, margin 0.03"}
+MECHANISMS = {
+    "non_private_logistic": "no privacy",
+    "output_perturbation": "output perturbation",
+    "objective_perturbation_2008": "objective perturbation,\nas printed in 2008",
+    "objective_perturbation_cms11": "objective perturbation,\nas in CMS11",
+    "output_perturbation_gaussian": "output perturbation,\nGaussian",
+    "gradient_perturbation_full_batch": "gradient perturbation",
+    "naive_bayes": "naive Bayes",
+    "decision_tree": "random decision trees",
+}
+TARGETS = {"average": "an average record", "most exposed": "the most exposed record", "outlier": "an inserted outlier"}
+ATTACKS = {
+    "optimal": "exact likelihood ratio",
+    "loss": "loss threshold",
+    "lira_offline": "LiRA, offline",
+    "lira_online": "LiRA, online",
+    "rmia_offline": "RMIA, offline",
+    "rmia_online": "RMIA, online",
+}
+_PALETTE = sns.color_palette("colorblind")
+LOOKS: dict[str, dict[str, Any]] = {
+    "optimal": {"color": "black", "linewidth": 1.4},
+    "loss": {"color": _PALETTE[1], "linewidth": 2.4},
+    "lira_offline": {"color": _PALETTE[8], "linestyle": (0, (3, 3)), "linewidth": 1.4},
+    "lira_online": {"color": _PALETTE[0], "linestyle": (0, (6, 2)), "linewidth": 1.2},
+    "rmia_offline": {"color": _PALETTE[2], "linestyle": (0, (1, 1)), "linewidth": 1.4},
+    "rmia_online": {"color": _PALETTE[4], "linestyle": (0, (6, 2, 1, 2)), "linewidth": 1.2},
+}
+BANDS = ("optimal", "lira_offline")
+"""Attacks whose confidence bands are drawn; those of the others are in the tables, and would hide each other here."""
+ALLOWED = "#d6e6f4"
+"""The colour of what the guarantee leaves open."""
+WITHIN, BEYOND = _PALETTE[0], _PALETTE[3]
+"""The colours of what is measured: within the promise, or beyond it."""
+LEAST = 1e-3
+"""The smallest rate that is drawn."""
+
+
+def membership_figures(tables: Sequence[Path], roc: Sequence[Path], output: Path) -> None:
+    """Draw membership_roc_<data set>.svg from each table of curves, and membership_utility.svg, into `output`."""
+    columns = ("dataset", "mechanism", "n", "lam", "epsilon", "certified_epsilon", "test_error")
+    attacks = pd.concat([pd.DataFrame(read_table(table, *columns)) for table in tables])
+    for curves in roc:
+        points = pd.DataFrame(read_table(curves, "dataset", "mechanism", "target", "attack", "fpr", "tpr", "allowed"))
+        dataset = points["dataset"].iloc[0]
+        _roc(dataset, points, attacks[attacks["dataset"] == dataset], output)
+    _utility(attacks, output)
+
+
+def _roc(dataset: str, points: pd.DataFrame, attacks: pd.DataFrame, output: Path) -> None:
+    """A row of panels for each mechanism, a column for each target, a line with its band for each attack."""
+    drawing, panels = figure(len(MECHANISMS), len(TARGETS), 1.6, sharex=True, sharey=True)
+    for row, (mechanism, name) in zip(panels, MECHANISMS.items(), strict=True):
+        for panel, target in zip(row, TARGETS, strict=True):
+            _panel(panel, points[(points["mechanism"] == mechanism) & (points["target"] == target)])
+        row[0].set_ylabel("true positives")
+        row[-1].annotate(name, (1.04, 0.5), xycoords="axes fraction", va="center")
+    for panel, title in zip(panels[0], TARGETS.values(), strict=True):
+        panel.set_title(title)
+    for panel in panels[-1]:
+        panel.set_xlabel("false positives")
+    promised, n, lam = attacks["epsilon"].dropna().iloc[0], attacks["n"].iloc[0], attacks["lam"].iloc[0]
+    settings = f"$n$ = {n:,}, $\\lambda$ = {lam:g}, promised $\\epsilon$ = {promised:g}"
+    drawing.suptitle(f"{TITLES[dataset]} ({settings}): who was in the training data?")
+    drawing.legend(handles=_roc_handles(), loc="outside lower center", ncols=5, frameon=False)
+    save(drawing, output / f"membership_roc_{dataset}.svg")
+
+
+def _panel(panel: Any, points: pd.DataFrame) -> None:
+    allowed = points[points["attack"] == "optimal"]
+    panel.fill_between(allowed["fpr"], LEAST / 10, allowed["allowed"].fillna(1.0), color=ALLOWED, linewidth=0, zorder=0)
+    panel.plot([LEAST, 1], [LEAST, 1], color="0.5", linewidth=0.8, linestyle=":", zorder=1)
+    for attack, look in LOOKS.items():
+        curve = points[points["attack"] == attack]
+        if attack in BANDS:
+            panel.fill_between(curve["fpr"], curve["low"], curve["high"], color=look["color"], alpha=0.25, linewidth=0)
+        panel.plot(curve["fpr"], curve["tpr"], **look)
+    panel.set(xscale="log", yscale="log", xlim=(LEAST, 1), ylim=(LEAST / 2, 1.3))
+    panel.minorticks_off()  # laying out a page of minor ticks takes longer than all else
+
+
+def _roc_handles() -> list[Any]:
+    return [
+        *(Line2D([], [], **look, label=ATTACKS[attack]) for attack, look in LOOKS.items()),
+        Patch(color=LOOKS[BANDS[0]]["color"], alpha=0.25, label="95% band, exact ratio"),
+        Patch(color=LOOKS[BANDS[1]]["color"], alpha=0.25, label="95% band, offline LiRA"),
+        Patch(color=ALLOWED, label="what the promise allows"),
+        Line2D([], [], color="0.5", linewidth=0.8, linestyle=":", label="guessing"),
+    ]
+
+
+def _utility(attacks: pd.DataFrame, output: Path) -> None:
+    """For each data set, the test errors on the left, and the promised and measured epsilon on the right."""
+    datasets = list(dict.fromkeys(attacks["dataset"]))
+    drawing, panels = figure(len(datasets), 2, 2.3, sharey=True, sharex="col")
+    heights = {name: -place for place, name in enumerate(MECHANISMS)}
+    for (left, right), dataset in zip(panels, datasets, strict=True):
+        rows = attacks[attacks["dataset"] == dataset]
+        for mechanism, height in heights.items():
+            some = rows[rows["mechanism"] == mechanism]
+            _errors(left, some, height)
+            _epsilons(right, some, height)
+        left.set_yticks(list(heights.values()), [name.replace("\n", " ") for name in MECHANISMS.values()])
+        title = f"{TITLES[dataset]}, $n$ = {rows['n'].iloc[0]:,}, $\\lambda$ = {rows['lam'].iloc[0]:g}"
+        left.set_title(title, loc="left")
+        left.set(xlim=(-0.02, 0.6), ylim=(min(heights.values()) - 0.6, 0.6))
+    panels[-1, 0].set_xlabel("test error")
+    panels[-1, 1].set_xlabel("$\\epsilon$ if one record is replaced")
+    panels[-1, 1].set_xlim(0, 1.15 * max(attacks["certified_epsilon"].max(), attacks["epsilon"].max()))
+    drawing.legend(handles=_utility_handles(), loc="outside lower center", ncols=2, frameon=False)
+    save(drawing, output / "membership_utility.svg")
+
+
+def _errors(panel: Any, rows: pd.DataFrame, height: float) -> None:
+    private, plain = rows["test_error"].mean(), rows["nonprivate_test_error"].mean()
+    panel.plot([plain, private], [height, height], color="0.6", linewidth=1)
+    panel.plot(plain, height, "o", color="black", markerfacecolor="white", markersize=5)
+    panel.plot(private, height, "o", color=WITHIN, markersize=5)
+    panel.annotate(f"{private:.3f}", (private, height), xytext=(5, 0), textcoords="offset points", va="center", fontsize=7)
+
+
+def _epsilons(panel: Any, rows: pd.DataFrame, height: float) -> None:
+    promised, measured = rows["epsilon"].iloc[0], rows["certified_epsilon"].max()
+    panel.barh(height, measured, height=0.55, color=BEYOND if measured > promised else WITHIN, linewidth=0)
+    if pd.notna(promised):
+        panel.plot(promised, height, "|", color="black", markersize=12, markeredgewidth=2)
+    place = (max(measured, 0.0 if pd.isna(promised) else promised), height)
+    panel.annotate(f"{measured:.2f}", place, xytext=(5, 0), textcoords="offset points", va="center", fontsize=7)
+
+
+def _utility_handles() -> list[Any]:
+    return [
+        Line2D([], [], color=WITHIN, marker="o", linestyle="none", label="test error of the released models"),
+        Line2D([], [], color="black", marker="o", mfc="white", linestyle="none", label="the same models without noise"),
+        Line2D([], [], color="black", marker="|", markersize=12, markeredgewidth=2, linestyle="none", label="promised"),
+        Patch(color=WITHIN, label="measured: the attacks' largest lower bound, each at 95%"),
+        Patch(color=BEYOND, label="the same, above the promise"),
+    ]

@@ -1,0 +1,134 @@
+"""The figures of membership inference: one for each data set and one for all, with what the tables say, always alike."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from epsilometer.audits.membership import report
+from epsilometer.audits.membership.batched import Categories, mechanisms
+from epsilometer.audits.membership.targets import TARGETS as TARGETS_OF_THE_GAME
+from epsilometer.core import EpsilometerError, read_table, write_table
+from epsilometer.reporting import membership_figures as figures
+from epsilometer.reporting.membership_figures import ATTACKS, LOOKS, MECHANISMS, TARGETS, membership_figures
+
+NAMES = ("separable", "small")
+RATES = (0.001, 0.01, 0.1, 1.0)
+
+
+def write_tables(folder: Path, certified: float = 0.25) -> tuple[list[Path], list[Path]]:
+    """Tables of two data sets: curves on the diagonal, and one mechanism for which an epsilon of `certified` is found."""
+    tables: list[Path] = []
+    curves: list[Path] = []
+    for name in NAMES:
+        keys = [
+            {"dataset": name, "target": target, "mechanism": mechanism, "attack": attack}
+            for target in TARGETS
+            for mechanism in MECHANISMS
+            for attack in ATTACKS
+        ]
+        for kind, rows, paths in (
+            ("rows", [key | _found(key, certified) for key in keys], tables),
+            ("roc", [key | _point(key, rate) for key in keys for rate in RATES], curves),
+        ):
+            paths.append(folder / kind / f"{name}.csv")
+            write_table(paths[-1], rows)
+    return tables, curves
+
+
+def _found(key: dict[str, str], certified: float) -> dict[str, float]:
+    private = key["mechanism"] != "non_private_logistic"
+    worst = (key["mechanism"], key["attack"], key["target"]) == ("naive_bayes", "optimal", "outlier")
+    error = {"average": 0.2, "most exposed": 0.3, "outlier": 0.4}[key["target"]]
+    promise = 1.0 if private else np.nan
+    found = {"certified_epsilon": certified if worst else 0.125, "test_error": error, "nonprivate_test_error": 0.05}
+    return {"epsilon": promise, "n": 20, "lam": 0.01} | found
+
+
+def _point(key: dict[str, str], rate: float) -> dict[str, float]:
+    allowed = np.nan if key["mechanism"] == "non_private_logistic" else min(1.0, 2.7 * rate)
+    return {"fpr": rate, "tpr": rate, "low": rate / 2, "high": min(1.0, 2 * rate), "allowed": allowed}
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The drawings by file name, kept instead of written."""
+    kept: dict[str, Any] = {}
+    monkeypatch.setattr(figures, "save", lambda drawing, path: kept.update({path.name: drawing}))
+    return kept
+
+
+def test_the_names_are_those_of_the_tables() -> None:
+    assert list(MECHANISMS) == list(mechanisms(1.0, Categories(np.arange(2), np.zeros(2))))
+    assert set(ATTACKS) == set(LOOKS) == set(report.ATTACKS)
+    assert tuple(TARGETS) == TARGETS_OF_THE_GAME
+
+
+def test_there_is_a_figure_for_each_data_set_and_one_for_all(tmp_path: Path) -> None:
+    tables, curves = write_tables(tmp_path)
+    membership_figures(tables, curves, tmp_path / "one")
+    names = {path.name for path in (tmp_path / "one").iterdir()}
+    assert names == {"membership_roc_separable.svg", "membership_roc_small.svg", "membership_utility.svg"}
+    membership_figures(tables[1:], curves[1:], tmp_path / "two")
+    again = (tmp_path / "two" / "membership_roc_small.svg").read_text()
+    assert again.startswith("<?xml")
+    assert again == (tmp_path / "one" / "membership_roc_small.svg").read_text()
+
+
+def test_a_roc_has_every_attack_and_what_the_promise_allows(tmp_path: Path, drawn: dict[str, Any]) -> None:
+    membership_figures(*write_tables(tmp_path), tmp_path)
+    drawing = drawn["membership_roc_small.svg"]
+    panels = drawing.axes
+    assert len(panels) == len(MECHANISMS) * len(TARGETS)
+    for number, panel in enumerate(panels):
+        assert panel.get_xscale() == panel.get_yscale() == "log"
+        assert len(panel.lines) == 1 + len(ATTACKS)
+        for line in panel.lines[1:]:
+            assert np.allclose(line.get_xydata(), np.column_stack([RATES, RATES]))
+        region, *bands = panel.collections
+        corner = region.get_paths()[0].vertices[:, 1].max()
+        assert corner == 1.0
+        heights = region.get_paths()[0].vertices
+        at_least_rate = heights[np.isclose(heights[:, 0], RATES[0])][:, 1].max()
+        assert at_least_rate == pytest.approx(1.0 if number < len(TARGETS) else 2.7 * RATES[0])
+        assert len(bands) == len(figures.BANDS)
+        assert bands[0].get_paths()[0].vertices[:, 1].min() == pytest.approx(RATES[0] / 2)
+    assert [panel.get_title() for panel in panels[:3]] == list(TARGETS.values())
+    labels = {text.get_text() for text in drawing.legends[0].get_texts()}
+    assert set(ATTACKS.values()) < labels
+    plt.close("all")
+
+
+@pytest.mark.parametrize(("certified", "colour"), [(0.25, figures.WITHIN), (1.5, figures.BEYOND)])
+def test_the_largest_bound_stands_beside_the_promise_and_the_errors(
+    tmp_path: Path, drawn: dict[str, Any], certified: float, colour: tuple[float, ...]
+) -> None:
+    membership_figures(*write_tables(tmp_path, certified), tmp_path)
+    left, right = drawn["membership_utility.svg"].axes[:2]
+    bars = {round(bar.get_y() + bar.get_height() / 2): bar for bar in right.patches}
+    assert len(bars) == len(MECHANISMS)
+    place = -list(MECHANISMS).index("naive_bayes")
+    assert bars[place].get_width() == certified
+    assert bars[place].get_facecolor()[:3] == pytest.approx(colour)
+    assert {bar.get_width() for height, bar in bars.items() if height != place} == {0.125}
+    promises = [line.get_xdata()[0] for line in right.lines]
+    assert promises == [1.0] * (len(MECHANISMS) - 1)
+    errors = {round(float(line.get_xdata()[0]), 6) for line in left.lines if line.get_marker() == "o"}
+    assert errors == {0.05, 0.3}, "without noise, and the mean over the targets"
+    assert [text.get_text() for text in left.get_yticklabels()] == [name.replace("\n", " ") for name in MECHANISMS.values()]
+    plt.close("all")
+
+
+def test_another_kind_of_table_is_refused(tmp_path: Path) -> None:
+    tables, curves = write_tables(tmp_path)
+    with pytest.raises(EpsilometerError, match=re.escape(f"{curves[0]} has no column n; it is another kind of table")):
+        membership_figures(curves, curves, tmp_path / "figures")
+    with pytest.raises(EpsilometerError, match=re.escape(f"{tables[0]} has no column fpr; it is another kind of table")):
+        membership_figures(tables, tables, tmp_path / "figures")
+    assert not (tmp_path / "figures").exists()
+    assert read_table(tables[0])
