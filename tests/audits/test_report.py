@@ -93,7 +93,7 @@ def test_efficiency_is_the_share_of_what_any_single_event_could_certify(tmp_path
 
 def test_privacy_losses_are_those_of_the_pair_on_which_most_is_spent(tmp_path: Path) -> None:
     audited(tmp_path, "laplace", [1.0], trials=4_000)
-    privacy_loss("laplace", tmp_path / "loss.csv", audits=tmp_path / "laplace.csv", epsilon=1.0, seed=1)
+    privacy_loss([tmp_path / "laplace.csv"], tmp_path / "loss.csv", epsilon=1.0, seed=1)
     rows = read_table(tmp_path / "loss.csv")
     assert {row["mechanism"] for row in rows} == {
         "laplace_count",
@@ -105,7 +105,7 @@ def test_privacy_losses_are_those_of_the_pair_on_which_most_is_spent(tmp_path: P
     assert largest["probability_first"] == pytest.approx(1 / 2, abs=1e-4)  # beyond the likelier answer
     assert largest["probability_second"] == pytest.approx(math.exp(-1) / 2, abs=1e-4)
     with pytest.raises(EpsilometerError, match="nothing to write"):
-        privacy_loss("laplace", tmp_path / "loss.csv", audits=tmp_path / "laplace.csv", epsilon=3.0, seed=1)
+        privacy_loss([tmp_path / "laplace.csv"], tmp_path / "loss.csv", epsilon=3.0, seed=1)
 
 
 def test_tables_depend_on_the_seed_alone(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ class Project:
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=300,
+            timeout=900,
         )
 
     def planned(self, *arguments: str) -> dict[str, int]:

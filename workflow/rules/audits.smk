@@ -29,13 +29,13 @@ rule audit:
 
 rule privacy_loss:
     input:
-        table("audit", "{family}"),
+        [table("audit", family) for family in FAMILIES],
     output:
-        table("privacy_loss", "{family}"),
+        table("privacy_loss", "catalogue"),
     log:
-        log_of("privacy_loss", "{family}"),
+        log_of("privacy_loss", "catalogue"),
     benchmark:
-        time_of("privacy_loss", "{family}")
+        time_of("privacy_loss", "catalogue")
     conda:
         "../../environment.yml"
     threads: 1
@@ -46,10 +46,9 @@ rule privacy_loss:
         epsilon=middle_epsilon(),
         seed=settings.seed,
     message:
-        "Privacy loss in the family {wildcards.family}"
+        "Privacy loss of every mechanism"
     shell:
-        "epsilometer privacy_loss {wildcards.family} --audits {input} --epsilon {params.epsilon} --seed {params.seed}"
-        " --output {output} 2> {log}"
+        "epsilometer privacy_loss {input} --epsilon {params.epsilon} --seed {params.seed} --output {output} 2> {log}"
 
 
 rule boundary:

@@ -34,7 +34,7 @@ from epsilometer.core import (
     write_table,
 )
 from epsilometer.core.tables import written_whole
-from epsilometer.mechanisms.catalogue import Entry, families
+from epsilometer.mechanisms.catalogue import Entry, families, find
 from epsilometer.pairs.search import can_be_searched, worst_pair
 
 EXACT_TRIALS = 4_000
@@ -239,24 +239,24 @@ def verdicts(tables: Sequence[Path], output: Path, *, seconds: Sequence[Path], c
     )
 
 
-def privacy_loss(family: str, output: Path, *, audits: Path, epsilon: float, seed: int) -> None:
-    """Write the distribution of the privacy loss of each mechanism of a family that knows its density, at one promise.
+def privacy_loss(tables: Sequence[Path], output: Path, *, epsilon: float, seed: int) -> None:
+    """Write the distribution of the privacy loss, at one promise, of each audited mechanism that knows its density.
 
     It is that of the pair on which the audits found most to be spent; of such pairs, of the first.
     """
     spent: dict[str, dict[int, float]] = {}
-    for row in read_table(audits, *KEYS, "epsilon"):
-        if row["auditor"] in ("exact", "sampled curve") and row["promised"] == epsilon:
-            spent.setdefault(row["mechanism"], {})[row["pair"]] = row["epsilon"]
+    for table in tables:
+        for row in read_table(table, *KEYS, "epsilon"):
+            if row["auditor"] in ("exact", "sampled curve") and row["promised"] == epsilon:
+                spent.setdefault(row["mechanism"], {})[row["pair"]] = row["epsilon"]
     rows = []
-    for entry in families()[family]:
-        case = Case.of(entry, epsilon, seed)
-        if entry.name in spent and isinstance(case.mechanism, HasDensity):
-            number = max(spent[entry.name], key=spent[entry.name].__getitem__)
-            rng = stream(seed, "privacy loss", entry.name, epsilon)
-            table = privacy_loss_rows(case.mechanism, case.pairs[number], rng)
-            rows += [{"mechanism": entry.name, "promised": epsilon, "pair": number, **row} for row in table]
-            print(f"{entry.name} at {epsilon:g}", file=sys.stderr, flush=True)
+    for name, by_pair in spent.items():
+        case = Case.of(find(name), epsilon, seed)
+        if isinstance(case.mechanism, HasDensity):
+            number = max(by_pair, key=by_pair.__getitem__)
+            table_rows = privacy_loss_rows(case.mechanism, case.pairs[number], stream(seed, "privacy loss", name, epsilon))
+            rows += [{"mechanism": name, "promised": epsilon, "pair": number, **row} for row in table_rows]
+            print(f"{name} at {epsilon:g}", file=sys.stderr, flush=True)
     write_table(output, rows)
 
 

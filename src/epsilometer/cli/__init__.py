@@ -90,9 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--seconds", type=Path, required=True, help="the table for how long each audit took")
     _seed_and_output(sub)
 
-    sub = verb("privacy_loss", _privacy_loss, "The distribution of the privacy loss of every mechanism of a family.")
-    sub.add_argument("family", help="a file of the catalogue, say laplace or objective_perturbation")
-    sub.add_argument("--audits", type=Path, required=True, help="the table that `epsilometer audit` wrote for it")
+    sub = verb("privacy_loss", _privacy_loss, "The distribution of the privacy loss of every audited mechanism.")
+    sub.add_argument("tables", type=Path, nargs="+", help="tables written by `epsilometer audit`")
     sub.add_argument("--epsilon", type=_positive, required=True, help="one of the epsilons that were audited")
     _seed_and_output(sub)
 
@@ -325,10 +324,10 @@ def _audit(
     audit(family, output, seconds=seconds, witnesses=witnesses, epsilons=promised, trials=trials, seed=seed)
 
 
-def _privacy_loss(family: str, output: Path, audits: Path, epsilon: float, seed: int) -> None:
+def _privacy_loss(tables: list[Path], output: Path, epsilon: float, seed: int) -> None:
     from epsilometer.audits.report import privacy_loss
 
-    privacy_loss(family, output, audits=audits, epsilon=epsilon, seed=seed)
+    privacy_loss(tables, output, epsilon=epsilon, seed=seed)
 
 
 def _verdicts(tables: list[Path], output: Path, seconds: list[Path], confidence: float) -> None:

@@ -66,16 +66,6 @@ def correct(family: str) -> list[Entry]:
     return [entry for entry in families()[family] if not entry.flaw and entry.build(1.0).guarantee]
 
 
-@cache
-def families_with_a_density() -> list[str]:
-    """The families of which a mechanism knows its density."""
-    return [
-        family
-        for family, entries in families().items()
-        if any(isinstance(entry.build(1.0), HasDensity) for entry in entries)
-    ]
-
-
 def find(name: str) -> Entry:
     """The entry of that name."""
     try:
