@@ -7,7 +7,7 @@ L-Lipschitz. It does not say here which data sets are neighbours; unless a check
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import combinations, product
 
@@ -16,7 +16,7 @@ from scipy.special import gammaln, log_ndtr, ndtr
 from scipy.stats import binom
 
 from epsilometer.claims.ledger import Check, Decision, Evidence, Measured, Numbers
-from epsilometer.claims.shared import catalogue_shares, largest_share
+from epsilometer.claims.shared import bounded, catalogue_shares, either, largest_share, listed
 from epsilometer.core import Array, LabelledData, NeighbouringPair
 from epsilometer.erm import (
     LOGISTIC,
@@ -57,23 +57,6 @@ def spent_share(evidence: Evidence, *mechanisms: str) -> float:
     return max(largest_share(catalogue_shares(evidence, mechanism)) for mechanism in mechanisms)
 
 
-def _bounded(share: float, sentence: str, tolerances: Numbers, instead: str) -> Decision:
-    """Whether what was reached, as a share of a bound, is within it, and if so, how near it comes."""
-    if share > 1 + tolerances["slack"]:
-        return Decision("fails as printed", sentence, instead=instead)
-    if share < tolerances["tight"]:
-        return Decision("holds, loosely", sentence, factor=1 / share)
-    return Decision("holds", sentence)
-
-
-def _holds_if(true: bool, sentence: str, instead: str) -> Decision:
-    return Decision("holds", sentence) if true else Decision("fails as printed", sentence, instead=instead)
-
-
-def _listed(values: Iterable[float]) -> str:
-    return ", ".join(f"{value:.3g}" for value in values)
-
-
 # The losses: gradients, Lipschitz constants, convexity
 
 
@@ -104,7 +87,7 @@ def measure_lipschitz_gradient(evidence: Evidence) -> Measured:  # noqa: ARG001
 def decide_lipschitz_gradient(numbers: Numbers, tolerances: Numbers) -> Decision:
     share = max(numbers.values())
     sentence = f"The longest gradient is {share:.6g} times the largest difference quotient, over {len(numbers)} losses."
-    return _holds_if(share <= 1 + tolerances["slack"], sentence, "A gradient is longer than the Lipschitz constant.")
+    return either(share <= 1 + tolerances["slack"], sentence, "A gradient is longer than the Lipschitz constant.")
 
 
 def measure_claimed_slope(loss: Loss, lengths: Sequence[float], constants: Sequence[float], evidence: Evidence) -> Measured:  # noqa: ARG001
@@ -114,8 +97,8 @@ def measure_claimed_slope(loss: Loss, lengths: Sequence[float], constants: Seque
 
 
 def decide_claimed_slope(numbers: Numbers, tolerances: Numbers) -> Decision:
-    sentence = f"The steepest slope is {_listed(numbers.values())} of the constant, for {len(numbers)} lengths of a record."
-    return _bounded(max(numbers.values()), sentence, tolerances, "The loss is steeper than that.")
+    sentence = f"The steepest slope is {listed(numbers.values())} of the constant, for {len(numbers)} lengths of a record."
+    return bounded(max(numbers.values()), sentence, tolerances, "The loss is steeper than that.")
 
 
 def measure_slope_far_out(loss: Loss, evidence: Evidence) -> Measured:  # noqa: ARG001
@@ -155,7 +138,7 @@ def measure_convex(evidence: Evidence) -> Measured:
 def decide_convex(numbers: Numbers, tolerances: Numbers) -> Decision:
     worst = max(numbers.values())
     sentence = f"Over 20,000 chords of each of {len(numbers)} losses, the middle exceeds the chord by at most {worst:.1g}."
-    return _holds_if(worst <= tolerances["slack"], sentence, "One of the losses is not convex.")
+    return either(worst <= tolerances["slack"], sentence, "One of the losses is not convex.")
 
 
 def measure_mean(evidence: Evidence) -> Measured:
@@ -174,7 +157,7 @@ def measure_mean(evidence: Evidence) -> Measured:
 def decide_mean(numbers: Numbers, tolerances: Numbers) -> Decision:
     lead = numbers["least_lead"]
     sentence = f"At 500 other points the sum exceeds that at the mean by at least {lead:.6g} n times the distance squared."
-    return _holds_if(lead > tolerances["least"], sentence, "Another point than the mean has a smaller sum.")
+    return either(lead > tolerances["least"], sentence, "Another point than the mean has a smaller sum.")
 
 
 # Minimisers without noise
@@ -200,7 +183,7 @@ def decide_median(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"Of 200 medians of 11 numbers {record:.0%} are one of the numbers, and {moved:.0%} move when one is exchanged: "
         "without noise, two outputs that exclude each other."
     )
-    return _holds_if(min(record, moved) >= tolerances["always"], sentence, "The median is not always one of the records.")
+    return either(min(record, moved) >= tolerances["always"], sentence, "The median is not always one of the records.")
 
 
 def measure_support_vectors(evidence: Evidence) -> Measured:  # noqa: ARG001
@@ -224,7 +207,7 @@ def decide_support_vectors(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"by {left:.2g}, and one closer point by {closer:.2g}."
     )
     true = others <= tolerances["slack"] and min(left, closer) >= tolerances["dramatic"]
-    return _holds_if(true, sentence, "Other records matter too, or these do not much.")
+    return either(true, sentence, "Other records matter too, or these do not much.")
 
 
 def measure_neighbours(evidence: Evidence) -> Measured:  # noqa: ARG001
@@ -265,7 +248,7 @@ def decide_input_perturbation(numbers: Numbers, tolerances: Numbers) -> Decision
         f"For a share of ones to within 0.01 at epsilon = 1, randomised inputs need {local:,.0f} records, a noisy count "
         f"{central:,.0f}."
     )
-    return _holds_if(local >= tolerances["more"] * central, sentence, "Perturbing the input needs no more data here.")
+    return either(local >= tolerances["more"] * central, sentence, "Perturbing the input needs no more data here.")
 
 
 # Regularisation: the polynomial
@@ -324,7 +307,7 @@ def decide_holds_back(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"One y that changes its sign moves the coefficients by up to {free:.3g} without a regulariser, "
         f"{regularised:.3g} with lambda = 0.1."
     )
-    return _holds_if(free >= tolerances["less"] * regularised, sentence, "The regulariser hardly helps here.")
+    return either(free >= tolerances["less"] * regularised, sentence, "The regulariser hardly helps here.")
 
 
 def measure_overfitting(evidence: Evidence) -> Measured:
@@ -344,7 +327,7 @@ def decide_overfitting(numbers: Numbers, tolerances: Numbers) -> Decision:
     sentence = (
         f"The mean squared error at new points is {free:.3g} without a regulariser, {regularised:.3g} with lambda = 0.1."
     )
-    return _holds_if(free >= tolerances["less"] * regularised, sentence, "The regulariser does not help with new points.")
+    return either(free >= tolerances["less"] * regularised, sentence, "The regulariser does not help with new points.")
 
 
 def measure_formalised(evidence: Evidence) -> Measured:
@@ -364,7 +347,7 @@ def decide_formalised(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"At lambda = 1 a record with |y| = 1 moves theta by {small:.3g} of 2n/lambda, one with |y| = 1,000 by {large:.3g}."
     )
     instead = "The lemma needs a 1-Lipschitz loss; the squared loss is none, unless x, y and theta are bounded."
-    return _holds_if(max(small, large) <= 1 + tolerances["slack"], sentence, instead)
+    return either(max(small, large) <= 1 + tolerances["slack"], sentence, instead)
 
 
 def measure_lambda_limits(evidence: Evidence) -> Measured:
@@ -381,7 +364,7 @@ def decide_lambda_limits(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"A cubic at lambda = 0 differs from least squares by {zero:.1g}; at lambda = 1e12 its coefficients are at "
         f"most {infinite:.1g}."
     )
-    return _holds_if(max(zero, infinite) <= tolerances["slack"], sentence, "One of the limits is another.")
+    return either(max(zero, infinite) <= tolerances["slack"], sentence, "One of the limits is another.")
 
 
 # Output perturbation
@@ -498,7 +481,7 @@ def measure_objective_gaussian(evidence: Evidence) -> Measured:
 def decide_objective(numbers: Numbers, tolerances: Numbers) -> Decision:
     share = numbers["share"]
     sentence = f"With the noise of the works cited, the worst pair audited spends {share:.4g} of the promised epsilon."
-    return _bounded(share, sentence, tolerances, "These works' noise is too small.")
+    return bounded(share, sentence, tolerances, "These works' noise is too small.")
 
 
 def measure_objective_scale(evidence: Evidence) -> Measured:
@@ -544,7 +527,7 @@ def decide_objective_hinge(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"{with_record:.3g} if the record (1, +1) is there, and {without:.3g} if it is not."
     )
     instead = "Where the loss has a continuous derivative and a bounded curvature; here no epsilon would do."
-    return _holds_if(with_record <= tolerances["slack"] or without > 0, sentence, instead)
+    return either(with_record <= tolerances["slack"] or without > 0, sentence, instead)
 
 
 def _laplace_grid(rate: float, size: int) -> Array:
@@ -586,14 +569,14 @@ def measure_exact_minimum(evidence: Evidence) -> Measured:
 def decide_exact_minimum(numbers: Numbers, tolerances: Numbers) -> Decision:
     exact, *rough = (numbers[f"delta_at_{norm:g}"] for norm in GRADIENT_NORMS)
     sentence = (
-        f"Objective perturbation of 2011 that stops at a gradient of {_listed(GRADIENT_NORMS[1:])} has delta at least "
-        f"{_listed(rough)} at its epsilon = 1, where 0 is promised; of {GRADIENT_NORMS[0]:g}, {exact:.3g}. Output "
+        f"Objective perturbation of 2011 that stops at a gradient of {listed(GRADIENT_NORMS[1:])} has delta at least "
+        f"{listed(rough)} at its epsilon = 1, where 0 is promised; of {GRADIENT_NORMS[0]:g}, {exact:.3g}. Output "
         f"perturbation that stops early spends {numbers['output_share']:.3g} times its epsilon."
     )
     if exact > tolerances["none"]:
         return Decision("fails as printed", sentence, instead="Not even an exact minimum keeps the promise.")
     instead = "A rough minimum costs nothing on these data."
-    return _holds_if(max(rough) > tolerances["harm"], sentence, instead)
+    return either(max(rough) > tolerances["harm"], sentence, instead)
 
 
 def measure_approximate_minimum(evidence: Evidence) -> Measured:
@@ -603,7 +586,7 @@ def measure_approximate_minimum(evidence: Evidence) -> Measured:
 def decide_approximate_minimum(numbers: Numbers, tolerances: Numbers) -> Decision:
     share = numbers["share"]
     sentence = f"Approximate minima perturbation of 2019, stopped at a gradient of 1e-4, spends {share:.3g} of its epsilon."
-    return _bounded(share, sentence, tolerances, "The second noise is too small for a rough minimum.")
+    return bounded(share, sentence, tolerances, "The second noise is too small for a rough minimum.")
 
 
 def measure_floating_point(evidence: Evidence) -> Measured:
@@ -616,7 +599,7 @@ def decide_floating_point(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"The Laplace mechanism in double precision spends {share:.3g} times its epsilon by the exact audit; snapped to a "
         f"grid, {snapped:.4g} times."
     )
-    return _holds_if(share > 1 + tolerances["slack"], sentence, "Floating point does no harm to the Laplace mechanism.")
+    return either(share > 1 + tolerances["slack"], sentence, "Floating point does no harm to the Laplace mechanism.")
 
 
 COMPARED_RECORDS, COMPARED_OUTPUTS = 2000, 400
@@ -754,7 +737,7 @@ def decide_theorem_2(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"worst function of Harvey et al.) and {numbers['coins']:.3g} (random gradients) of 1.5 |C| G (2 + log(T+1))"
         "/sqrt(T+1)."
     )
-    return _bounded(max(numbers.values()), sentence, tolerances, "The rate does not hold with this constant.")
+    return bounded(max(numbers.values()), sentence, tolerances, "The rate does not hold with this constant.")
 
 
 def measure_any_horizon(evidence: Evidence) -> Measured:  # noqa: ARG001
@@ -767,7 +750,7 @@ def decide_any_horizon(numbers: Numbers, tolerances: Numbers) -> Decision:
     excess, claimed = numbers["excess"], numbers["claimed"]
     sentence = f"After T = 1 step on |theta| the excess is {excess:.3g}, where |C| G log(T)/sqrt(T) is {claimed:.3g}."
     instead = "For T >= 2; or for all T with 2 + log(T+1) instead of log T."
-    return _holds_if(excess <= claimed + tolerances["slack"], sentence, instead)
+    return either(excess <= claimed + tolerances["slack"], sentence, instead)
 
 
 def measure_first_step(evidence: Evidence) -> Measured:  # noqa: ARG001
@@ -800,11 +783,11 @@ def measure_learning_rate(evidence: Evidence) -> Measured:  # noqa: ARG001
 def decide_learning_rate(numbers: Numbers, tolerances: Numbers) -> Decision:
     printed = [value for name, value in numbers.items() if name.startswith("printed")]
     sentence = (
-        f"On n losses |theta| after n^2/4 steps, the excess is {_listed(printed)} times the bound at n = 10, 100, 300 with "
+        f"On n losses |theta| after n^2/4 steps, the excess is {listed(printed)} times the bound at n = 10, 100, 300 with "
         f"eta = |C|/(L sqrt(t)), and {numbers['right_at_300']:.3g} with |C|/(n L sqrt(t))."
     )
     instead = "The learning rate |C|/(n L sqrt(t)), as Theorem 2 has it with G = nL."
-    return _holds_if(max(printed) <= 1 + tolerances["slack"], sentence, instead)
+    return either(max(printed) <= 1 + tolerances["slack"], sentence, instead)
 
 
 def measure_enough_steps(evidence: Evidence) -> Measured:  # noqa: ARG001
@@ -815,11 +798,11 @@ def decide_enough_steps(numbers: Numbers, tolerances: Numbers) -> Decision:
     first, last = numbers["at_64"], numbers["at_4096"]
     slope = (last - first) / math.log(4096 / 64)
     sentence = (
-        f"On the worst function of Harvey et al. the excess is {_listed(numbers.values())} |C| G/sqrt(T) at T = 64, 512, "
+        f"On the worst function of Harvey et al. the excess is {listed(numbers.values())} |C| G/sqrt(T) at T = 64, 512, "
         f"4,096: it grows by {slope:.3g} for each unit of log T."
     )
     instead = "A constant times (n L |C|/alpha)^2 log^2(T) steps; without the logarithm for the mean of the iterates."
-    return _holds_if(last <= (1 + tolerances["growth"]) * first, sentence, instead)
+    return either(last <= (1 + tolerances["growth"]) * first, sentence, instead)
 
 
 def measure_gradient_count(evidence: Evidence) -> Measured:  # noqa: ARG001
@@ -849,7 +832,7 @@ def decide_gradient_count(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"n^{stochastic:.3g} (one record)."
     )
     near = abs(full - 3) <= tolerances["exponent"] and abs(stochastic - 2) <= tolerances["exponent"]
-    return _holds_if(near, sentence, "Other powers of n.")
+    return either(near, sentence, "Other powers of n.")
 
 
 def measure_moments(evidence: Evidence) -> Measured:
@@ -870,7 +853,7 @@ def decide_moments(numbers: Numbers, tolerances: Numbers) -> Decision:
     bias, second = numbers["bias"], numbers["second"]
     sentence = f"At 40 places the estimate has a bias of {bias:.1g} nL and a second moment of at most {second:.3g} n^2 L^2."
     true = bias <= tolerances["slack"] and second <= 1 + tolerances["slack"]
-    return _holds_if(true, sentence, "The estimate is biased, or longer than n L.")
+    return either(true, sentence, "The estimate is biased, or longer than n L.")
 
 
 def kinked(n: int) -> LabelledData:
@@ -927,7 +910,7 @@ def decide_stochastic(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"After n^2 steps, n = 15 and 60, the mean excess is at most {full:.3g} (all records) and {stochastic:.3g} (one "
         "record) of Theorem 2's bound with G = nL."
     )
-    return _bounded(max(full, stochastic), sentence, tolerances, "One record at a time does worse than the bound.")
+    return bounded(max(full, stochastic), sentence, tolerances, "One record at a time does worse than the bound.")
 
 
 def measure_never_reached(evidence: Evidence) -> Measured:  # noqa: ARG001
@@ -947,7 +930,7 @@ def decide_never_reached(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"{quadratic:.2g} after 1 step on a quadratic."
     )
     instead = "As a rule: there are functions, and steps, for which it is reached."
-    return _holds_if(min(logistic, quadratic) > tolerances["reached"], sentence, instead)
+    return either(min(logistic, quadratic) > tolerances["reached"], sentence, instead)
 
 
 def measure_zero_gradient(evidence: Evidence) -> Measured:  # noqa: ARG001
@@ -971,7 +954,7 @@ def decide_zero_gradient(numbers: Numbers, tolerances: Numbers) -> Decision:
     inside, edge = numbers["inside"], numbers["on_the_edge"]
     sentence = f"The mean gradient at the minimum over C is {inside:.1g} inside of C, {edge:.3g} where it is on the edge."
     instead = "At a minimum inside of C; on its edge no direction into C leads down."
-    return _holds_if(max(inside, edge) <= tolerances["slack"], sentence, instead)
+    return either(max(inside, edge) <= tolerances["slack"], sentence, instead)
 
 
 # Algorithm 3: utility
@@ -1001,7 +984,7 @@ def decide_noisy_moment(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"its mean is off by {bias:.2g} standard errors."
     )
     true = second - tolerances["deviations"] * error <= 1 and bias <= tolerances["deviations"]
-    return _holds_if(true, sentence, "The gradient is biased or longer.")
+    return either(true, sentence, "The gradient is biased or longer.")
 
 
 UTILITY_DELTA, UTILITY_SIZES = 0.01, (60, 120, 240)
@@ -1040,9 +1023,9 @@ def decide_utility(numbers: Numbers, tolerances: Numbers) -> Decision:
     low, high = ([numbers[f"multiple_at_{epsilon}_{n}"] for n in UTILITY_SIZES] for epsilon in (4, 16))
     sentence = (
         f"The mean excess is at most {share:.3g} of Theorem 2's bound with this G; for n = 60, 120, 240 in 8 dimensions it "
-        f"is {_listed(low)} (epsilon = 4) and {_listed(high)} (epsilon = 16) times |C| L sqrt(d log(1/delta))/epsilon."
+        f"is {listed(low)} (epsilon = 4) and {listed(high)} (epsilon = 16) times |C| L sqrt(d log(1/delta))/epsilon."
     )
-    return _bounded(share, sentence, tolerances, "The excess is beyond the bound.")
+    return bounded(share, sentence, tolerances, "The excess is beyond the bound.")
 
 
 def measure_utility_large_epsilon(evidence: Evidence) -> Measured:
@@ -1056,10 +1039,10 @@ def measure_utility_large_epsilon(evidence: Evidence) -> Measured:
 
 
 def decide_utility_large_epsilon(numbers: Numbers, tolerances: Numbers) -> Decision:
-    sentence = f"For n = 20, d = 8 the excess is {_listed(numbers.values())} times the rate at epsilon = 4, 1,000, 100,000."
+    sentence = f"For n = 20, d = 8 the excess is {listed(numbers.values())} times the rate at epsilon = 4, 1,000, 100,000."
     instead = "|C| L (1 + sqrt(d log(1/delta))/epsilon): n^2 steps leave an excess of their own, which no epsilon removes."
     first, *later = numbers.values()
-    return _holds_if(max(later) <= tolerances["growth"] * first, sentence, instead)
+    return either(max(later) <= tolerances["growth"] * first, sentence, instead)
 
 
 # Algorithm 3: privacy
@@ -1082,7 +1065,7 @@ def decide_gradient_sensitivity(numbers: Numbers, tolerances: Numbers) -> Decisi
         f"record is removed, by {removed:.3g} n L."
     )
     instead = "2 n L where a record is exchanged; n L where a missing record's gradient counts as 0."
-    return _holds_if(exchanged <= 1 + tolerances["slack"], sentence, instead)
+    return either(exchanged <= 1 + tolerances["slack"], sentence, instead)
 
 
 def _step(epsilon: float | None, n: int, delta: float) -> tuple[float, float]:
@@ -1111,7 +1094,7 @@ def decide_step_loss(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"With i fixed the loss exceeds its limit with at most {printed:.2g} of the probability delta/2 for a sensitivity "
         f"of n L, {exchanged:.2g} of it for 2 n L, over {len(STEP_GRID)} settings."
     )
-    return _bounded(max(printed, exchanged), sentence, tolerances, "Only for smaller epsilon.")
+    return bounded(max(printed, exchanged), sentence, tolerances, "Only for smaller epsilon.")
 
 
 def amplified(inner: float, n: int, size: int) -> float:
@@ -1139,7 +1122,7 @@ def decide_lemma_3(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"The mechanism that sampling protects least spends at most {share:.3g} of 2 gamma epsilon' for epsilon' < 1; at "
         f"epsilon' = 2 it would be {beyond:.3g}. It spends log(1 + gamma (e^epsilon' - 1))."
     )
-    return _bounded(share, sentence, tolerances, "log(1 + gamma (e^epsilon' - 1)) is spent.")
+    return bounded(share, sentence, tolerances, "log(1 + gamma (e^epsilon' - 1)) is spent.")
 
 
 def sampled_tail(mu: float, q: float, limit: float) -> float:
@@ -1167,7 +1150,7 @@ def decide_sampled_step_loss(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"One step on a random record exceeds its limit with at most {share:.2g} of the probability delta/2, over "
         f"{len(STEP_GRID)} settings and the pair that dominates all others."
     )
-    return _bounded(share, sentence, tolerances, "The limit is exceeded more often.")
+    return bounded(share, sentence, tolerances, "The limit is exceeded more often.")
 
 
 def measure_composition(evidence: Evidence) -> Measured:  # noqa: ARG001
@@ -1191,7 +1174,7 @@ def decide_composition(numbers: Numbers, tolerances: Numbers) -> Decision:
     instead = (
         "The argument needs steps that fail with delta/(2 n^2) and a smaller share of epsilon; the noise has room for that."
     )
-    return _holds_if(max(epsilon, delta) <= 1 + tolerances["slack"], sentence, instead)
+    return either(max(epsilon, delta) <= 1 + tolerances["slack"], sentence, instead)
 
 
 def measure_algorithm_3(evidence: Evidence) -> Measured:
@@ -1276,7 +1259,7 @@ def decide_any_epsilon(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"{numbers['transcript_delta']:.2g}; at {final:,.0f}, n = 2, theta alone has delta >= {numbers['final_delta']:.2g}."
     )
     instead = "For epsilon below 2 sqrt(log(1/delta)), where a step's own epsilon is below 1, as Lemma 3 wants."
-    return _holds_if(numbers["final_delta"] <= tolerances["delta"], sentence, instead)
+    return either(numbers["final_delta"] <= tolerances["delta"], sentence, instead)
 
 
 CHECKS = {

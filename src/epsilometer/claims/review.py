@@ -27,6 +27,7 @@ from epsilometer.claims.shared import (
     exact_witness,
     exactly_spent,
     largest_share,
+    listed,
     privately,
     success,
 )
@@ -601,16 +602,12 @@ def decide_efficiency(numbers: Numbers, tolerances: Numbers) -> Decision:
     vanishing, growing = ([numbers[f"{name} {n}"] for n in SIZES] for name in RATES)
     sentence = (
         "At n = 1,000, 10,000 and 100,000, a posterior sample adds (in units of the variance of least squares) "
-        f"{_listed(vanishing)} where n epsilon^2 goes to 0, and {_listed(growing)} where it grows."
+        f"{listed(vanishing, digits=2)} where n epsilon^2 goes to 0, and {listed(growing, digits=2)} where it grows."
     )
     instead = "n epsilon^2 must grow without bound."
     if not growing[-1] < growing[0]:
         instead = "Neither condition is seen to suffice."
     return either(vanishing[-1] <= tolerances["efficient"], sentence, instead)
-
-
-def _listed(values: list[float]) -> str:
-    return ", ".join(f"{value:.2g}" for value in values)
 
 
 def measure_useless(evidence: Evidence) -> Measured:

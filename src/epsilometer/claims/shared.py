@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import Any
 
@@ -58,11 +58,21 @@ def decide_privacy(numbers: Numbers, tolerances: Numbers, of: str, instead: str)
     """Whether the worst pair, as a `share` of the promise, goes beyond it, and if not, how near it comes."""
     share = numbers["share"]
     sentence = f"The worst pair found spends {share:.4g} times the promised epsilon ({of})."
+    return bounded(share, sentence, tolerances, instead)
+
+
+def bounded(share: float, sentence: str, tolerances: Numbers, instead: str) -> Decision:
+    """Whether what was reached, as a share of a bound, is within it, and if so, how near it comes."""
     if share > 1 + tolerances["slack"]:
         return Decision("fails as printed", sentence, instead=instead)
     if share < tolerances["tight"]:
         return Decision("holds, loosely", sentence, factor=1 / share)
     return Decision("holds", sentence)
+
+
+def listed(values: Iterable[float], digits: int = 3) -> str:
+    """The numbers in a row, with so many digits."""
+    return ", ".join(f"{value:.{digits}g}" for value in values)
 
 
 def answers(gamma: float) -> tuple[Array, Array]:

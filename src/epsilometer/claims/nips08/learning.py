@@ -8,7 +8,7 @@ is, and L(w) is an integral over one coordinate of u, whose density is ~ (1 - t^
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
@@ -20,6 +20,7 @@ from scipy.special import roots_jacobi
 
 from epsilometer.audits.confidence import clopper_pearson_upper
 from epsilometer.claims.ledger import Check, Decision, Evidence, Measured, Numbers
+from epsilometer.claims.shared import listed
 from epsilometer.core import Array, LabelledData, Mechanism
 from epsilometer.data.synthetic import separable
 from epsilometer.erm import LOGISTIC, Objective, minimiser, spherical_noise
@@ -211,7 +212,7 @@ def decide_degradation(numbers: Numbers, tolerances: Numbers) -> Decision:
     first, second = ([numbers[f"{name} at {lam:g}"] for lam in LAMBDAS] for name in ALGORITHMS)
     sentence = (
         "From lambda = 1 to 0.001 the mean regret of Algorithm 1 rises through "
-        f"{_listed(first)}, that of Algorithm 2 through {_listed(second)}."
+        f"{listed(first, digits=2)}, that of Algorithm 2 through {listed(second, digits=2)}."
     )
     growth, slower = ([later / earlier for earlier, later in pairwise(row)] for row in (first, second))
     degrade = min(growth + slower) > 1 + tolerances["rises"]
@@ -220,10 +221,6 @@ def decide_degradation(numbers: Numbers, tolerances: Numbers) -> Decision:
     return Decision(
         "fails as printed", sentence, instead="Not both rise at every step, or Algorithm 2's rises faster at one."
     )
-
-
-def _listed(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:.2g}" for value in values)
 
 
 # Theorems 4 and 5

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats
 
 from epsilometer.claims.ledger import Check, Decision, Evidence, Measured, Numbers
-from epsilometer.claims.shared import catalogue_shares, decide_privacy, exact_witness, largest_share, worst
+from epsilometer.claims.shared import bounded, catalogue_shares, decide_privacy, exact_witness, largest_share, listed, worst
 from epsilometer.core import Array, HasDensity, HasSupport, LabelledData
 from epsilometer.erm import LOGISTIC, Logistic, Objective, SphericalNoise, minimise, minimiser
 from epsilometer.erm.objective import labelled
@@ -238,7 +238,7 @@ def measure_lemma_1(evidence: Evidence) -> Measured:
 def decide_lemma_1(numbers: Numbers, tolerances: Numbers) -> Decision:
     share = numbers["share"]
     sentence = f"Over 180 pairs of functions, the minimisers are at most {share:.4g} g1/G2 apart."
-    return _bounded(share, sentence, tolerances, "No constant was found that holds.")
+    return bounded(share, sentence, tolerances, "No constant was found that holds.")
 
 
 def measure_lemma_1_proof(evidence: Evidence) -> Measured:
@@ -263,7 +263,7 @@ def decide_lemma_4_step(numbers: Numbers, tolerances: Numbers) -> Decision:
     """The proof of Lemma 4 uses Lemma 1 with g(w) = b.w/n, and 2|b|/(n lam) where the lemma gives |b|/(n lam)."""
     multiple = numbers["share"]
     sentence = f"Over 180 linear terms, the minimiser moves by at most {multiple:.4g} |b|/(n lambda); 2 is claimed."
-    return _bounded(multiple / 2, sentence, tolerances, "Lemma 1 does not give this constant.")
+    return bounded(multiple / 2, sentence, tolerances, "Lemma 1 does not give this constant.")
 
 
 def decide_lemma_1_proof(numbers: Numbers, tolerances: Numbers) -> Decision:
@@ -300,16 +300,7 @@ def decide_corollary_2(numbers: Numbers, tolerances: Numbers) -> Decision:
         f"The worst pair in the plane moves the minimiser by {numbers['share']:.4g} of 2/(n lambda); at lambda = 0.01 and "
         f"n = 14,000 by {numbers['share_at_the_papers_lambda']:.3g}, and on the line by {numbers['share_on_the_line']:.3g}."
     )
-    return _bounded(max(numbers.values()), sentence, tolerances, "No smaller multiple of 1/(n lambda) was found to hold.")
-
-
-def _bounded(share: float, sentence: str, tolerances: Numbers, instead: str) -> Decision:
-    """Whether what was reached, as a share of a bound, is within it, and if so, near it."""
-    if share > 1 + tolerances["slack"]:
-        return Decision("fails as printed", sentence, instead=instead)
-    if share < tolerances["tight"]:
-        return Decision("holds, loosely", sentence, factor=1 / share)
-    return Decision("holds", sentence)
+    return bounded(max(numbers.values()), sentence, tolerances, "No smaller multiple of 1/(n lambda) was found to hold.")
 
 
 def measure_regularisation(evidence: Evidence) -> Measured:
@@ -329,16 +320,12 @@ def decide_regularisation(numbers: Numbers, tolerances: Numbers) -> Decision:
     shifts, noises = ([numbers[f"{name}_at_{lam:g}"] for lam in (1e-3, 1e-2, 1e-1)] for name in ("shift", "noise"))
     sentence = (
         "At lambda = 0.001, 0.01 and 0.1 the worst pair of 1,000 records moves the minimiser by "
-        f"{_listed(shifts)}, and Algorithm 1's noise has mean length {_listed(noises)}."
+        f"{listed(shifts)}, and Algorithm 1's noise has mean length {listed(noises)}."
     )
     falls = all(later < earlier * (1 - tolerances["falls"]) for row in (shifts, noises) for earlier, later in pairwise(row))
     if falls:
         return Decision("holds", sentence)
     return Decision("fails as printed", sentence, instead="Not both fall with lambda.")
-
-
-def _listed(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:.3g}" for value in values)
 
 
 # Theorems 1 to 3
@@ -433,7 +420,7 @@ def measure_noise_shift(evidence: Evidence) -> Measured:  # noqa: ARG001
 
 def decide_noise_shift(numbers: Numbers, tolerances: Numbers) -> Decision:
     sentence = f"On a pair that both pull as hard as they can, |b1 - b2| is {2 * numbers['share']:.4g}."
-    return _bounded(numbers["share"], sentence, tolerances, "The gradients can differ by more.")
+    return bounded(numbers["share"], sentence, tolerances, "The gradients can differ by more.")
 
 
 def measure_change_of_variables(evidence: Evidence) -> Measured:  # noqa: ARG001
