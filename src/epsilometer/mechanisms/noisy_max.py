@@ -108,11 +108,18 @@ class _NoisyAnswers:
         return 2 / self.epsilon
 
     def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
-        return rng.laplace(scale=self.scale, size=shape)
+        """Laplace noise, as the difference of two exponential variables: twice as quick to draw."""
+        noise = rng.standard_exponential(shape)
+        noise -= rng.standard_exponential(shape)
+        noise *= self.scale
+        return noise
 
     def _noisy(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
+        """The noisy answers, a row for each query: so the largest of each output is found quickest."""
         answers = query_answers(dataset)
-        return answers + self._noise((size, len(answers)), rng)
+        noisy = self._noise((len(answers), size), rng)
+        noisy += answers[:, None]
+        return noisy
 
 
 class NoisyMax(_NoisyAnswers):
@@ -124,7 +131,7 @@ class NoisyMax(_NoisyAnswers):
     source = "Ding et al. 2018, Algorithm 5; Dwork and Roth 2014, section 3.3"
 
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        return np.argmax(self._noisy(dataset, size, rng), axis=1)
+        return np.argmax(self._noisy(dataset, size, rng), axis=0)
 
     def support(self, dataset: NDArray[Any]) -> NDArray[np.int64]:
         return np.arange(len(query_answers(dataset)))
@@ -166,7 +173,7 @@ class NoisyMaxValue(_NoisyAnswers):
     source = "Ding et al. 2018, Algorithm 7"
 
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
-        return np.max(self._noisy(dataset, size, rng), axis=1)
+        return np.max(self._noisy(dataset, size, rng), axis=0)
 
     def log_density(self, dataset: NDArray[Any], outputs: NDArray[Any]) -> Array:
         answers = query_answers(dataset)
