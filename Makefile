@@ -10,13 +10,13 @@ SNAKEMAKE = $(BIN)/snakemake --workflow-profile workflow/profiles/default --conf
 
 .PHONY: all quick validate test lint bench lock clean help
 
-all: $(READY) ## regenerate every table and figure (about 4 minutes on 2 cores)
+all: $(READY) ## regenerate every table and figure (about 8 minutes on 2 cores)
 	$(SNAKEMAKE)
 
-quick: $(READY) ## the same workflow on little data (under a minute), into results/quick
+quick: $(READY) ## the same workflow on little data (under two minutes), into results/quick
 	$(MAKE) all CONFIG=config/quick.yaml
 
-validate: $(READY) ## how often the auditors err on correct mechanisms, 1,000 repetitions (about half an hour on 2 cores)
+validate: $(READY) ## how often the auditors err on correct mechanisms, 1,000 repetitions (about 40 minutes on 2 cores)
 	$(SNAKEMAKE) validate
 
 test: $(READY) lint ## all tests
