@@ -43,7 +43,7 @@ stop() {
     local daemon
     for daemon in slurmd slurmctld munged; do
         if is_running $daemon; then
-            kill "$(< "$FOLDER/$daemon.pid")"
+            kill "$(pid_of $daemon)" || true # it may have gone by itself
             wait_until is_gone $daemon
         fi
     done
@@ -108,6 +108,7 @@ node_is_idle() { [[ $(sinfo --noheader --format=%T 2> /dev/null) == idle ]]; }
 queue_is_empty() { [[ -z $(squeue --noheader --states=pending,running,completing) ]]; }
 is_ours() { [[ $(readlink "$LINK") == "$FOLDER/slurm.conf" ]]; }
 is_gone() { ! is_running "$1"; }
-is_running() { [[ -s $FOLDER/$1.pid ]] && kill -0 "$(< "$FOLDER/$1.pid")" 2> /dev/null; } # a daemon removes its file
+is_running() { kill -0 "$(pid_of "$1")" 2> /dev/null; }
+pid_of() { cat "$FOLDER/$1.pid" 2> /dev/null || true; } # a daemon that stops removes its file, perhaps just now
 
 main "$@"
