@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from epsilometer.claims.ledger import Evidence
 from epsilometer.core import write_table
@@ -32,3 +34,11 @@ def with_shares(folder: Path, shares: dict[str, float]) -> Evidence:
     return with_verdicts(
         folder, {name: {promised: share * promised for promised in (0.1, 1.0)} for name, share in shares.items()}
     )
+
+
+def sides(cases: Sequence[tuple[Any, ...]]) -> dict[str, set[str]]:
+    """The outcomes to which the cases of each check lead; a case begins with its check and ends with its outcome."""
+    outcomes: dict[str, set[str]] = {}
+    for check, *_, outcome in cases:
+        outcomes.setdefault(check, set()).add(outcome)
+    return outcomes

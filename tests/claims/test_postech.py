@@ -38,7 +38,7 @@ from epsilometer.core import EpsilometerError, read_table, write_table
 from epsilometer.erm import Huber
 from epsilometer.experiments.anonymised_tables import anonymised_tables
 from epsilometer.mechanisms.gaussian import classic_sigma
-from tests.claims.evidence import with_shares
+from tests.claims.evidence import sides, with_shares
 
 SLACK = {"slack": 1e-9}
 PRIVATE = {"slack": 1e-9, "tight": 0.9}
@@ -207,9 +207,7 @@ def test_the_numbers_decide(check: str, numbers: dict[str, float], tolerances: d
 
 
 def test_every_check_has_a_case_on_each_side() -> None:
-    outcomes: dict[str, set[str]] = {}
-    for check, *_, outcome in CASES:
-        outcomes.setdefault(check, set()).add(outcome)
+    outcomes = sides(CASES)
     assert outcomes.keys() == CHECKS.keys()
     assert min(map(len, outcomes.values())) >= 2
 

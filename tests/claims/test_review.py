@@ -32,7 +32,7 @@ from epsilometer.claims.review import (
 from epsilometer.core import EpsilometerError, read_table, write_table
 from epsilometer.experiments.anonymised_tables import anonymised_tables, difference_success
 from epsilometer.mechanisms.smooth_sensitivity import median_smooth_sensitivity
-from tests.claims.evidence import with_shares
+from tests.claims.evidence import sides, with_shares
 
 SLACK = {"slack": 1e-9}
 PRIVATE = {"slack": 1e-9, "tight": 0.9}
@@ -158,9 +158,7 @@ def test_the_numbers_decide(check: str, numbers: dict[str, float], tolerances: d
 
 
 def test_every_check_has_a_case_on_each_side() -> None:
-    outcomes: dict[str, set[str]] = {}
-    for check, *_, outcome in CASES:
-        outcomes.setdefault(check, set()).add(outcome)
+    outcomes = sides(CASES)
     assert outcomes.keys() == CHECKS.keys()
     assert min(map(len, outcomes.values())) >= 2
 

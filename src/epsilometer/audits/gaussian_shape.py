@@ -9,30 +9,31 @@ import numpy as np
 from scipy.special import ndtri
 
 from epsilometer.audits.confidence import clopper_pearson_lower, clopper_pearson_upper, require_confidence, require_delta
-from epsilometer.audits.sampled import count_event, delta_for, describe_event, division, event_rates, pooled_scores
+from epsilometer.audits.sampled import (
+    EventOptions,
+    count_event,
+    delta_for,
+    describe_event,
+    division,
+    event_rates,
+    pooled_scores,
+)
 from epsilometer.core import Array, Counts, EpsilometerError, Estimate, Mechanism, NeighbouringPair
 from epsilometer.mechanisms.gaussian import gaussian_log_delta
 
 
 @dataclass(frozen=True)
-class GaussianShape:
+class GaussianShape(EventOptions):
     """Bounds mu from one threshold on the log-likelihood ratio, and reads epsilon off the curve of N(0, 1) against N(mu, 1).
 
     Dong, Roth and Su 2022: a test with false positive rate a and false negative rate b shows that mu is at least
     Phi^-1(1 - a) - Phi^-1(b). Only if the mechanism really has this shape does epsilon at a small delta follow from a
-    threshold in the middle of the outputs: the estimate is model-based, and never proves a violation.
+    threshold in the middle of the outputs: the estimate is model-based, and never proves a violation. Its delta must be
+    above 0.
     """
 
-    confidence: float = 0.95
-    delta: float | None = None
-    """The delta at which epsilon is read off, above 0; by default that of the mechanism's guarantee."""
-    share: float = 0.05
-    """The share of the outputs on which the threshold is chosen."""
-    chunk: int = 1 << 16
-    """How many outputs are held in memory at once while counting."""
-
     def __post_init__(self) -> None:
-        require_confidence(self.confidence)
+        super().__post_init__()
         if self.delta is not None:
             _require_positive_delta(self.delta)
 

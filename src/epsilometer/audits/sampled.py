@@ -32,12 +32,8 @@ LOWER_CONFIDENCES = (0.75, 0.5, 0.25)
 
 
 @dataclass(frozen=True)
-class SampledLikelihoodRatio:
-    """Chooses an event {log p(o|first) - log p(o|second) >= t}, or its mirror image, and counts it on fresh outputs.
-
-    By Neyman and Pearson no event tells the two data sets apart better. Direction and t are chosen on a small share of the
-    outputs; the Clopper-Pearson bound on the others is valid whatever was chosen, and even if the density is wrong.
-    """
+class EventOptions:
+    """How an event on the log-likelihood ratio is chosen and counted."""
 
     confidence: float = 0.95
     delta: float | None = None
@@ -55,6 +51,15 @@ class SampledLikelihoodRatio:
             raise EpsilometerError(f"share is {self.share:g}; it must be above 0 and below 1")
         if self.chunk < 1:
             raise EpsilometerError(f"chunk is {self.chunk}; it must be at least 1")
+
+
+@dataclass(frozen=True)
+class SampledLikelihoodRatio(EventOptions):
+    """Chooses an event {log p(o|first) - log p(o|second) >= t}, or its mirror image, and counts it on fresh outputs.
+
+    By Neyman and Pearson no event tells the two data sets apart better. Direction and t are chosen on a small share of the
+    outputs; the Clopper-Pearson bound on the others is valid whatever was chosen, and even if the density is wrong.
+    """
 
     def __call__(self, mechanism: Mechanism, pair: NeighbouringPair, trials: int, rng: np.random.Generator) -> Estimate:
         delta = delta_for(mechanism, self.delta)

@@ -32,6 +32,7 @@ from epsilometer.claims.shared import (
     largest_share,
     privately,
     success,
+    two_readings,
     worst,
 )
 from epsilometer.core import Array, EpsilometerError, NeighbouringPair
@@ -328,12 +329,8 @@ def measure_laplace_notation(evidence: Evidence) -> Measured:
 def decide_laplace_notation(numbers: Numbers, tolerances: Numbers) -> Decision:
     centred, around = numbers["centred"], numbers["around_the_answer"]
     sentence = f"At epsilon = 1 a count spends {centred:.4g} with noise around 0, and {around:.4g} with noise around f(x)."
-    if max(centred, around) <= 1 + tolerances["slack"]:
-        return Decision("holds", sentence)
-    if centred <= 1 + tolerances["slack"]:
-        missing = "The first argument of Lap is f(x) in one line and where the density is taken in the next; we assumed 0."
-        return Decision("underspecified", sentence, instead=missing)
-    return Decision("fails as printed", sentence, instead="The scale must be larger.")
+    missing = "The first argument of Lap is f(x) in one line and where the density is taken in the next; we assumed 0."
+    return two_readings(centred, around, sentence, tolerances, missing, "The scale must be larger.")
 
 
 def measure_laplace(evidence: Evidence) -> Measured:

@@ -30,6 +30,7 @@ from epsilometer.claims.shared import (
     listed,
     privately,
     success,
+    two_readings,
 )
 from epsilometer.core import Array
 from epsilometer.mechanisms.beta_bernoulli import NoisyBitsPosterior
@@ -530,12 +531,8 @@ def measure_laplace_norm(evidence: Evidence) -> Measured:
 def decide_laplace_norm(numbers: Numbers, tolerances: Numbers) -> Decision:
     first, second = numbers["L1"], numbers["L2"]
     sentence = f"For two counts at epsilon = 1, {first:.4g} is spent with the L1 sensitivity, {second:.4g} with the L2 one."
-    if max(first, second) <= 1 + tolerances["slack"]:
-        return Decision("holds", sentence)
-    if first <= 1 + tolerances["slack"]:
-        missing = "Which norm the sensitivity of a vector is measured in is not said; we assumed L1."
-        return Decision("underspecified", sentence, instead=missing)
-    return Decision("fails as printed", sentence, instead="More noise is needed.")
+    missing = "Which norm the sensitivity of a vector is measured in is not said; we assumed L1."
+    return two_readings(first, second, sentence, tolerances, missing, "More noise is needed.")
 
 
 def measure_noise_grows(evidence: Evidence) -> Measured:

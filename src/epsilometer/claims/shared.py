@@ -70,6 +70,15 @@ def bounded(share: float, sentence: str, tolerances: Numbers, instead: str) -> D
     return Decision("holds", sentence)
 
 
+def two_readings(assumed: float, other: float, sentence: str, tolerances: Numbers, missing: str, instead: str) -> Decision:
+    """Whether what is spent, as a share, keeps the promise in both readings of a statement, or only in the one we assume."""
+    if max(assumed, other) <= 1 + tolerances["slack"]:
+        return Decision("holds", sentence)
+    if assumed <= 1 + tolerances["slack"]:
+        return Decision("underspecified", sentence, instead=missing)
+    return Decision("fails as printed", sentence, instead=instead)
+
+
 def listed(values: Iterable[float], digits: int = 3) -> str:
     """The numbers in a row, with so many digits."""
     return ", ".join(f"{value:.{digits}g}" for value in values)
