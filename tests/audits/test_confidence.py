@@ -18,6 +18,7 @@ from epsilometer.audits.confidence import (
     clopper_pearson_lower,
     clopper_pearson_upper,
     epsilon_lower_bound,
+    event_upper_bound,
     holm,
     jeffreys_lower,
     jeffreys_upper,
@@ -228,3 +229,25 @@ def test_more_trials_certify_more_and_come_near_the_truth() -> None:
     values = [best_possible([0.75], [0.25], trials, 0.95) for trials in (10, 100, 10**4, 10**6, 10**8)]
     assert all(one < other for one, other in pairwise(values))
     assert values[-1] == pytest.approx(math.log(3), rel=1e-3)
+
+
+def test_the_upper_end_of_an_event_swaps_the_sides_of_the_intervals() -> None:
+    each = 1 - math.sqrt(0.95)
+    for hits, other_hits, delta in ((90, 30, 0.0), (90, 30, 0.1), (50, 50, 0.0), (100, 1, 0.0)):
+        counts = Counts(hits, 100, other_hits, 100)
+        above = proportion_confint(hits, 100, alpha=2 * each, method="beta")[1] - delta
+        below = proportion_confint(other_hits, 100, alpha=2 * each, method="beta")[0]
+        assert event_upper_bound(counts, 0.95, delta) == pytest.approx(math.log(above / below))
+        assert epsilon_lower_bound(counts, 0.95, delta) < event_upper_bound(counts, 0.95, delta)
+    assert event_upper_bound(Counts(50, 100, 0, 100), 0.95) == math.inf, "the event may be impossible under the other"
+    assert event_upper_bound(Counts(0, 10**6, 10, 10**6), 0.95) == 0, "it is rarer here than there"
+    assert event_upper_bound(Counts(0, 10**6, 0, 10**6), 0.95, delta=0.01) == 0, "delta alone allows it"
+
+
+def test_the_upper_end_of_an_event_is_rarely_below_its_epsilon() -> None:
+    """5% may be; of 4,000 repetitions more than 6% are with probability 0.002, if exactly 5% were."""
+    rng = stream(0, "event upper bound")
+    p, q = 0.3, 0.05
+    hits, other = rng.binomial(2000, p, 4000), rng.binomial(2000, q, 4000)
+    ends = np.array([event_upper_bound(Counts(int(h), 2000, int(o), 2000), 0.95) for h, o in zip(hits, other, strict=True)])
+    assert np.mean(ends < math.log(p / q)) < 0.06

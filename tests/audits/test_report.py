@@ -83,6 +83,7 @@ def test_efficiency_is_the_share_of_what_any_single_event_could_certify(tmp_path
             assert row["efficiency"] == pytest.approx(row["epsilon"] / row["limit"])
             assert 0.9 < row["efficiency"] < 1.05
             assert row["epsilon"] < row["jeffreys"] < row["epsilon"] + 0.01
+            assert row["jeffreys"] < row["event_high"] < row["epsilon"] + 0.2
             assert row["jeffreys"] < row["bayesian"] < row["epsilon"] + 0.05  # one joint interval is narrower than two
         else:
             assert math.isnan(row["efficiency"])

@@ -60,6 +60,21 @@ def epsilon_lower_bound(
     return float(_bound(counts, -math.expm1(math.log(confidence) / 2), delta, interval))
 
 
+def event_upper_bound(counts: Counts, confidence: float, delta: float = 0.0) -> float:
+    """log((upper(p) - delta)/lower(q)): with `confidence`, this event alone shows no larger epsilon; infinite if q may be 0.
+
+    It says nothing of other events, so it is no upper bound on what the mechanism spends.
+    """
+    require_confidence(confidence)
+    require_delta(delta)
+    each = -math.expm1(math.log(confidence) / 2)
+    above = float(clopper_pearson_upper(counts.hits, counts.trials, each)) - delta
+    below = float(clopper_pearson_lower(counts.other_hits, counts.other_trials, each))
+    if above <= below:
+        return 0.0
+    return math.inf if below == 0 else math.log(above / below)
+
+
 def p_value(counts: Counts, epsilon: float, delta: float = 0.0) -> float:
     """The smallest error probability at which the Clopper-Pearson bound reaches `epsilon`: small if the promise fails.
 

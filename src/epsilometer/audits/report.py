@@ -12,7 +12,7 @@ from typing import Any
 
 from epsilometer.audits.attainability import Attainability
 from epsilometer.audits.black_box import BlackBox
-from epsilometer.audits.confidence import bayesian_lower_bound, epsilon_lower_bound
+from epsilometer.audits.confidence import bayesian_lower_bound, epsilon_lower_bound, event_upper_bound
 from epsilometer.audits.exact import ExactLikelihoodRatio, ExactPrivacyCurve, privacy_loss_rows
 from epsilometer.audits.gaussian_shape import GaussianShape
 from epsilometer.audits.one_run import OneRun, canaries_for
@@ -174,11 +174,12 @@ def _share(bound: float, most: float) -> float:
 
 
 def _other_bounds(estimate: Estimate) -> dict[str, float]:
-    """What other readings of the same counts give: neither is certain to be right as often as it says."""
+    """What else the same counts give: the upper end for their event, and two readings that may err more than they say."""
     if not estimate.counts or estimate.model_based or estimate.confidence == 1:
-        return {"jeffreys": math.nan, "bayesian": math.nan}
+        return {"event_high": math.nan, "jeffreys": math.nan, "bayesian": math.nan}
     counts, confidence, delta = estimate.counts[0], estimate.confidence, estimate.delta
     return {
+        "event_high": event_upper_bound(counts, confidence, delta),
         "jeffreys": epsilon_lower_bound(counts, confidence, delta, "jeffreys"),
         "bayesian": bayesian_lower_bound(counts, confidence, delta),
     }

@@ -47,6 +47,7 @@ def test_tables_hold_every_target_mechanism_and_attack(
         assert row["trials"] == 40
         assert 0 <= row["auc_low"] <= row["auc"] <= row["auc_high"] <= 1
         assert row["certified_epsilon"] >= 0
+        assert (row["p_value"] <= 0.05) == (row["certified_epsilon"] >= 1) if private else math.isnan(row["p_value"])
         assert 0 <= row["nonprivate_test_error"] <= 1
         if not private and row["attack"] == "optimal":
             assert row["auc"] == 1

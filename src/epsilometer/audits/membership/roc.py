@@ -16,6 +16,7 @@ from epsilometer.audits.confidence import (
     clopper_pearson_lower,
     clopper_pearson_upper,
     epsilon_lower_bound,
+    p_value,
     require_confidence,
     require_delta,
 )
@@ -175,10 +176,14 @@ def advantage(scores: Scores, confidence: float = CONFIDENCE) -> tuple[float, fl
 
 
 def certified_epsilon(scores: Scores, delta: float = 0.0, confidence: float = CONFIDENCE) -> float:
-    """A lower bound on epsilon: an event is chosen on a part of the trials, and counted on the others.
+    """A lower bound on epsilon: the Clopper-Pearson bound on the counts of an event that was chosen on other trials."""
+    return epsilon_lower_bound(event_counts(scores, delta, confidence), confidence, delta)
 
-    {score >= t} is counted for members against others, or {score <= t} for others against members. The Clopper-Pearson bound
-    on the second part is valid for any choice.
+
+def event_counts(scores: Scores, delta: float = 0.0, confidence: float = CONFIDENCE) -> Counts:
+    """An event is chosen on a part of the trials, and counted on the others: bounds and p-values hold for any choice.
+
+    {score >= t} is counted for members against others, or {score <= t} for others against members.
     """
     require_delta(delta)
     chosen, fresh = scores.split(SHARE_OF_RATIOS if scores.log_ratio else SHARE)
@@ -187,7 +192,7 @@ def certified_epsilon(scores: Scores, delta: float = 0.0, confidence: float = CO
         forward, threshold = choose_event(pooled, min(len(fresh.members), len(fresh.others)), confidence, delta)
     else:
         forward, threshold = _choose(chosen, delta)
-    return epsilon_lower_bound(_count(fresh if forward else fresh.reversed(), threshold), confidence, delta)
+    return _count(fresh if forward else fresh.reversed(), threshold)
 
 
 def _choose(scores: Scores, delta: float) -> tuple[bool, float]:
@@ -262,7 +267,10 @@ def summary(scores: Scores, guarantee: Guarantee | None, confidence: float = CON
     for place, rate in enumerate(rates):
         row |= _named(f"tpr_at_{rate:g}", (curve.tpr[place], curve.low[place], curve.high[place]))
         row[f"tpr_at_{rate:g}_bound"] = float(allowed_tpr(rate, guarantee)) if guarantee else math.nan
-    row["certified_epsilon"] = certified_epsilon(scores, guarantee.delta if guarantee else 0.0, confidence)
+    delta = guarantee.delta if guarantee else 0.0
+    counts = event_counts(scores, delta, confidence)
+    row["certified_epsilon"] = epsilon_lower_bound(counts, confidence, delta)
+    row["p_value"] = p_value(counts, guarantee.epsilon, delta) if guarantee else math.nan
     return row
 
 
