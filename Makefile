@@ -8,9 +8,9 @@ READY := .venv/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 SNAKEMAKE = $(BIN)/snakemake --workflow-profile workflow/profiles/default --configfile $(CONFIG) --cores $(CORES)
 
-.PHONY: all quick validate test lint bench lock clean help
+.PHONY: all quick validate test lint bench screenshot lock clean help
 
-all: $(READY) ## regenerate every table and figure (about 8 minutes on 2 cores)
+all: $(READY) ## regenerate every table, every figure and the page (about 8 minutes on 2 cores)
 	$(SNAKEMAKE)
 
 quick: $(READY) ## the same workflow on little data (under two minutes), into results/quick
@@ -20,7 +20,7 @@ validate: $(READY) ## how often the auditors err on correct mechanisms, 1,000 re
 	$(SNAKEMAKE) validate
 
 test: $(READY) lint ## all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 lint: $(READY) ## style, types and workflow checks
 	$(BIN)/ruff check .
@@ -32,6 +32,9 @@ lint: $(READY) ## style, types and workflow checks
 bench: $(READY) ## speed figures, on one core; PARTS="solver audits" for some of them
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench $(PARTS)
 
+screenshot: $(READY) ## the README's picture of the page, after `make` (needs chromium)
+	$(BIN)/python -m tests.browser reports/index.html docs/report.png
+
 lock: ## renew requirements.lock from pyproject.toml (then bring environment.yml along)
 	$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install --quiet uv
 	.venv-lock/bin/uv pip compile pyproject.toml --all-extras --universal --fork-strategy fewest --python-version 3.11 \
@@ -42,7 +45,7 @@ clean: ## remove what was built, but not the environment
 	rm -rf results reports/*.html logs .snakemake
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

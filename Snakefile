@@ -7,6 +7,9 @@ min_version("9.0")
 configfile: "config/config.yaml"
 
 
+report: "workflow/report/run.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/experiments.smk"
@@ -16,14 +19,13 @@ include: "workflow/rules/membership.smk"
 include: "workflow/rules/validation.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/page.smk"
 
 
 rule all:
     default_target: True
     input:
-        experiment_targets(),
-        audit_targets(),
-        claim_targets(),
+        settings.page,
 
 
 rule experiments:

@@ -26,3 +26,12 @@ def _stop(reason: str) -> NoReturn:
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def need_browser() -> str:
+    """The path of a Chromium, as Debian or a runner of GitHub has it."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        path = shutil.which(name)
+        if path:
+            return path
+    _stop("This test needs chromium, which is not installed.")

@@ -92,7 +92,7 @@ def test_the_schema_agrees_with_the_check() -> None:
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "misspelt key": (
         {"restart": 5},
-        "restart is not a key; the keys at the top are seed, results, folds, restarts, lambdas, reproduction, extension",
+        "restart is not a key; the keys at the top are seed, results, page, folds, restarts, lambdas, reproduction",
     ),
     "misspelt key in a section": (
         {"extension": {"epsilonn": 1.0}},

@@ -13,12 +13,13 @@ import pytest
 from epsilometer.layers import LAYERS, PACKAGE, code_hash, imported_layers, stands_on
 
 CHANGED_BY = {  # which layers' hashes an edit of a layer changes, among those whose imports are settled
-    "core": {"core", "data", "erm", "mechanisms", "experiments", "cli"},
-    "data": {"data", "experiments", "cli"},
-    "erm": {"erm", "mechanisms", "experiments", "cli"},
-    "mechanisms": {"mechanisms", "experiments", "cli"},
-    "experiments": {"experiments", "cli"},
-    "reporting": {"reporting", "cli"},
+    "core": {"core", "data", "erm", "mechanisms", "experiments", "report", "cli"},
+    "data": {"data", "experiments", "report", "cli"},
+    "erm": {"erm", "mechanisms", "experiments", "report", "cli"},
+    "mechanisms": {"mechanisms", "experiments", "report", "cli"},
+    "experiments": {"experiments", "report", "cli"},
+    "figures": {"figures", "report", "cli"},
+    "report": {"report", "cli"},
     "cli": {"cli"},
 }
 
@@ -72,10 +73,10 @@ def test_an_edit_changes_the_hash_of_the_layers_that_stand_on_it(tmp_path: Path,
         file.write("# a comment\n")
     after = hashes(package)
     changed = {layer for layer in LAYERS if before[layer] != after[layer]}
-    assert changed & set(CHANGED_BY) - {"reporting"} == CHANGED_BY[edited] - {"reporting"}
-    assert ("reporting" in changed) == (edited in stands_on("reporting"))
+    assert changed & set(CHANGED_BY) - {"figures"} == CHANGED_BY[edited] - {"figures"}
+    assert ("figures" in changed) == (edited in stands_on("figures"))
     if edited in ("data", "erm", "mechanisms"):
-        assert "reporting" not in changed
+        assert "figures" not in changed
 
 
 def test_new_renamed_and_removed_files_change_the_hash(tmp_path: Path) -> None:
@@ -125,7 +126,7 @@ def test_imports_of_every_kind_are_followed(tmp_path: Path) -> None:
         erm="import epsilometer.core.nouns as nouns, json",
         mechanisms="if True:\n    from epsilometer.erm import solver",
         experiments="from epsilometer.mechanisms import a\nfrom epsilometer.data import b",
-        reporting="'''from epsilometer.data import x'''\nimport epsilometer_of_others.data",
+        figures="'''from epsilometer.data import x'''\nimport epsilometer_of_others.data",
         cli="from epsilometer.config import Config",
     )
     assert stands_on("core", package) == {"core"}
@@ -133,7 +134,7 @@ def test_imports_of_every_kind_are_followed(tmp_path: Path) -> None:
     assert stands_on("erm", package) == {"erm", "core"}
     assert stands_on("mechanisms", package) == {"mechanisms", "erm", "core"}
     assert stands_on("experiments", package) == {"experiments", "mechanisms", "erm", "data", "core"}
-    assert stands_on("reporting", package) == {"reporting"}
+    assert stands_on("figures", package) == {"figures"}
     assert stands_on("cli", package) == {"cli"}
 
 

@@ -134,6 +134,7 @@ class Config(Section):
 
     seed: int = Field(ge=0, strict=True, description="Root of every random stream.")
     results: NamedPath = Field(description="Folder for tables and figures.")
+    page: NamedPath = Field(description="The HTML page to build from them.")
     folds: int = Field(ge=2, strict=True, description="Folds of every cross-validation.")
     restarts: int = Field(ge=2, strict=True, description="Runs of each randomised method in each fold.")
     lambdas: Annotated[list[Positive], Field(min_length=1), AfterValidator(_distinct)] = Field(

@@ -12,15 +12,17 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-LAYERS = ("core", "data", "erm", "mechanisms", "pairs", "audits", "experiments", "claims", "reporting", "cli")
+LAYERS = ("core", "data", "erm", "mechanisms", "pairs", "audits", "experiments", "claims", "figures", "report", "cli")
 PACKAGE = Path(__file__).parent
+SOURCES = (".py", ".html", ".css", ".js")
+"""What a layer's files end in that count: its code, and the page's template, style and script."""
 
 
 def code_hash(layer: str, package: Path = PACKAGE) -> str:
     """A short hash of the sources of a layer and of all that it imports."""
     digest = hashlib.sha256()
     for name in sorted(stands_on(layer, package)):
-        for source in sorted((package / name).rglob("*.py")):
+        for source in sorted(path for path in (package / name).rglob("*") if path.suffix in SOURCES):
             digest.update(source.relative_to(package).as_posix().encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 

@@ -18,7 +18,7 @@ IMPORTS = {
     "audit": "epsilometer.cli, epsilometer.audits.report",
     "verdicts": "epsilometer.cli, epsilometer.audits.report, statsmodels.stats.multitest",
     "boundary": "epsilometer.cli, epsilometer.pairs.boundary",
-    "figures": "epsilometer.cli, epsilometer.reporting.figures",
+    "figures": "epsilometer.cli, epsilometer.figures.experiments",
 }
 EXPERIMENT = "epsilometer.cli, epsilometer.experiments.curves, epsilometer.experiments.tuning"
 

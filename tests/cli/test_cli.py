@@ -12,6 +12,7 @@ import pytest
 from epsilometer import __version__
 from epsilometer.cli import main
 from epsilometer.core import read_table, write_table
+from epsilometer.figures.names import MECHANISMS
 from epsilometer.mechanisms.catalogue import catalogue
 
 DATASET = ["dataset", "separable", "--points", "60", "--holdout", "40", "--folds", "2", "--seed", "1"]
@@ -222,7 +223,7 @@ def test_from_data_to_the_figures_of_membership_inference(tmp_path: Path, datase
     assert {row["lam"] for row in read_table(table)} == {0.25}
     assert run("membership_figures", table, "--roc", roc, "--output", tmp_path / "figures") == 0
     names = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert names == {"membership_roc_separable.svg", "membership_utility.svg"}
+    assert names == {f"membership_roc_{mechanism}.svg" for mechanism in MECHANISMS} | {"membership_utility.svg"}
     options = ["--epsilon", 2, "--repetitions", 1, "--trials", 8, "--seed", 1]
     assert run("membership_validation", *options, "--output", table) == 0
     assert {row["repetitions"] for row in read_table(table)} == {1}

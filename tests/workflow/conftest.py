@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
@@ -10,10 +11,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from epsilometer.core import stream
+
 ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "environment.yml", "workflow", "config", "src")
+PARTS = ("Snakefile", "Makefile", "environment.yml", "workflow", "config", "src")
 
 
 @dataclass(frozen=True)
@@ -94,3 +98,14 @@ def edited(finished: Project, tmp_path: Path) -> Project:
     """A finished project of the test's own, to edit."""
     shutil.copytree(finished.folder, tmp_path / "edited")
     return Project(tmp_path / "edited")
+
+
+def write_own(project: Project, name: str, factor: float) -> None:
+    """A user's own data, of norm `factor`."""
+    rng = stream(0, "own")
+    features = rng.standard_normal((300, 3))
+    features *= factor / np.linalg.norm(features, axis=1, keepdims=True)
+    with (project.folder / name).open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "label", "income", "weight"])
+        writer.writerows([[x[0], 1 if x[0] > 0 else -1, x[1], x[2]] for x in features.tolist()])

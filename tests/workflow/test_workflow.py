@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import signal
 import subprocess
 import time
 
-import numpy as np
 import pytest
 
 from epsilometer.claims.ledger import SOURCES
-from epsilometer.core import stream
-from epsilometer.mechanisms.catalogue import families
-from tests.workflow.conftest import Project
+from epsilometer.figures.names import MECHANISMS
+from epsilometer.mechanisms.catalogue import catalogue, families
+from tests.workflow.conftest import Project, write_own
+
+pytestmark = pytest.mark.xdist_group("workflow")  # its tests share one finished run
 
 EXPERIMENTS = {
     "tuning": 4,
@@ -27,11 +27,13 @@ EXPERIMENTS = {
 }
 PAPER_FIGURES = {"figures_nips08": 1, "figures_extension": 1}
 FIGURES = PAPER_FIGURES | {"anonymised_figure": 1}
-AUDITS = {"audit": len(families()), "privacy_loss": 1, "verdicts": 1}
-PAPER_AUDIT = {"audit": 1, "privacy_loss": 1, "verdicts": 1}
+VERDICTS = {"privacy_loss": 1, "verdicts": 1, "mechanism_figures": 1}
+AUDITS = {"audit": len(families())} | VERDICTS
+PAPER_AUDIT = {"audit": 1} | VERDICTS
 """What stands on the recovered epsilon: the audit of the paper's own settings."""
 BOUNDARY = {"boundary": 1}
 LEDGER = {"ledger": len(SOURCES)}
+PAGE = {"provenance": 1, "page": 1}
 MEMBERSHIP_FIGURES = {"membership_figures": 1}
 MEMBERSHIP = {"membership": 5} | MEMBERSHIP_FIGURES
 TUNED_MEMBERSHIP = {"membership": 2} | MEMBERSHIP_FIGURES
@@ -50,10 +52,13 @@ def test_quick_run_leaves_every_table_and_figure(finished: Project) -> None:
     assert {f"ledger/{source}.csv" for source in SOURCES} <= names
     attacked = (*datasets, "small")
     assert {f"membership/{part}{dataset}.csv" for part in ("", "roc/") for dataset in attacked} <= names
-    assert {f"figures/membership_{name}.svg" for name in ("utility", *(f"roc_{each}" for each in attacked))} <= names
-    assert sum(name.endswith(".svg") for name in names) == 15
+    assert {f"figures/membership_{name}.svg" for name in ("utility", *(f"roc_{each}" for each in MECHANISMS))} <= names
+    assert {f"figures/mechanisms/{name}.svg" for name in ("overview", *catalogue())} <= names
+    assert sum(name.endswith(".svg") for name in names) == 9 + 1 + len(MECHANISMS) + 1 + len(catalogue())
+    assert "provenance/run.csv" in names
+    assert (finished.folder / "reports/quick.html").is_file()
     logs = list((finished.folder / "results/quick/logs").rglob("*.log"))
-    assert len(logs) == len(list((finished.folder / "results/quick/benchmarks").rglob("*.tsv"))) == 40 + sum(AUDITS.values())
+    assert len(logs) == len(list((finished.folder / "results/quick/benchmarks").rglob("*.tsv"))) == 42 + sum(AUDITS.values())
 
 
 def test_a_second_run_does_nothing_and_says_so(finished: Project) -> None:
@@ -83,18 +88,25 @@ def test_one_core_and_two_cores_give_the_same_bytes(finished: Project, project: 
         ("audits/sampled.py", AUDITS | MEMBERSHIP | LEDGER),
         ("experiments/curves.py", EXPERIMENTS | FIGURES | PAPER_AUDIT | TUNED_MEMBERSHIP | LEDGER),
         ("claims/review.py", LEDGER),
-        ("reporting/style.py", FIGURES | MEMBERSHIP_FIGURES),
-        ("cli/__init__.py", {}),
-        ("config.py", {}),
+        ("figures/style.py", FIGURES | MEMBERSHIP_FIGURES | {"mechanism_figures": 1}),
+        ("report/gate.py", {}),
+        ("report/page.html", {}),
     ],
 )
 def test_an_edit_reruns_exactly_the_jobs_that_stand_on_it(
     edited: Project, edited_file: str, expected: dict[str, int]
 ) -> None:
-    """Comments count as edits: the hash is of the text."""
+    """Comments count as edits: the hash is of the text. Whatever reruns, the page is built anew."""
     with (edited.folder / "src/epsilometer" / edited_file).open("a") as file:
         file.write("# edited\n")
-    assert edited.planned() == expected
+    assert edited.planned() == expected | PAGE
+
+
+@pytest.mark.parametrize("edited_file", ["cli/__init__.py", "config.py"])
+def test_an_edit_that_no_result_stands_on_reruns_nothing(edited: Project, edited_file: str) -> None:
+    with (edited.folder / "src/epsilometer" / edited_file).open("a") as file:
+        file.write("# edited\n")
+    assert edited.planned() == {}
 
 
 def test_a_changed_setting_reruns_what_depends_on_it(edited: Project) -> None:
@@ -110,13 +122,14 @@ def test_a_changed_setting_reruns_what_depends_on_it(edited: Project) -> None:
         | PAPER_FIGURES
         | TUNED_MEMBERSHIP
         | LEDGER
+        | PAGE
     )
     rerun = {k: n for k, n in EXPERIMENTS.items() if k not in ("tuning", "anonymised_tables")}
-    expected = rerun | PAPER_FIGURES | PAPER_AUDIT | LEDGER
+    expected = rerun | PAPER_FIGURES | PAPER_AUDIT | LEDGER | PAGE
     assert edited.planned("--config", "restarts=21") == expected
-    expected = {"anonymised_tables": 1, "anonymised_figure": 1} | LEDGER
+    expected = {"anonymised_tables": 1, "anonymised_figure": 1} | LEDGER | PAGE
     assert edited.planned("--config", "anonymised_tables={epsilons: [1.0]}") == expected
-    assert edited.planned("--config", "membership={epsilon: 2.0}") == MEMBERSHIP
+    assert edited.planned("--config", "membership={epsilon: 2.0}") == MEMBERSHIP | PAGE
 
 
 def test_a_killed_run_resumes_where_it_was(project: Project, finished: Project) -> None:
@@ -168,7 +181,7 @@ def test_a_bad_setting_is_one_sentence_before_any_job(project: Project, setting:
 
 
 def test_own_csv_goes_through_the_same_protocol(project: Project) -> None:
-    _write_own(project, "my own.csv", factor=1.0)
+    write_own(project, "my own.csv", factor=1.0)
     settings = "extension={datasets: [], csv: my own.csv}"
     target = ["results/quick/figures/extension_curves.svg"]
     run = project.snakemake(*target, "--config", settings)
@@ -177,19 +190,9 @@ def test_own_csv_goes_through_the_same_protocol(project: Project) -> None:
 
 
 def test_a_bad_own_csv_fails_with_a_sentence_and_no_table(project: Project) -> None:
-    _write_own(project, "own.csv", factor=1.5)
+    write_own(project, "own.csv", factor=1.5)
     settings = "extension={datasets: [], csv: own.csv}"
     run = project.snakemake("results/quick/error_table/own.csv", "--config", settings)
     assert run.returncode != 0
     assert "epsilometer: own.csv: record 1 has norm 1.5; scale the records by a public bound to at most 1" in run.stdout
     assert not project.products()
-
-
-def _write_own(project: Project, name: str, factor: float) -> None:
-    rng = stream(0, "own")
-    features = rng.standard_normal((300, 3))
-    features *= factor / np.linalg.norm(features, axis=1, keepdims=True)
-    with (project.folder / name).open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["age", "label", "income", "weight"])
-        writer.writerows([[x[0], 1 if x[0] > 0 else -1, x[1], x[2]] for x in features.tolist()])

@@ -28,7 +28,13 @@ rule anonymised_figure:
         table=table("anonymised_tables", "worked_example"),
         curves=table("anonymised_tables", "curves"),
     output:
-        f"{RESULTS}/figures/anonymised_tables.svg",
+        captioned(
+            f"{RESULTS}/figures/anonymised_tables.svg",
+            "Attacks",
+            "Anonymised tables",
+            "anonymised_tables",
+            figure="success of the attacks",
+        ),
     log:
         log_of("anonymised_figure", "worked_example"),
     benchmark:
@@ -39,7 +45,7 @@ rule anonymised_figure:
     resources:
         mem_mb=1000,
     params:
-        code=code_hash("reporting"),
+        code=code_hash("figures"),
     message:
         "Figure of the attacks on anonymised tables"
     shell:

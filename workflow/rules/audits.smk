@@ -78,7 +78,13 @@ rule verdicts:
         tables=[table("audit", family) for family in FAMILIES],
         seconds=[seconds_of(family) for family in FAMILIES],
     output:
-        table("verdicts", "catalogue"),
+        captioned(
+            table("verdicts", "catalogue"),
+            "Audits",
+            "All mechanisms",
+            "verdicts",
+            mechanism="all",
+        ),
     log:
         log_of("verdicts", "catalogue"),
     benchmark:

@@ -3,7 +3,13 @@ rule ledger:
         claims="config/claims.yaml",
         tables=evidence_tables(),
     output:
-        table=table("ledger", "{source}"),
+        table=captioned(
+            table("ledger", "{source}"),
+            "Claims",
+            "{source}",
+            "ledger",
+            source="{source}",
+        ),
         numbers=f"{RESULTS}/ledger/numbers/{{source}}.csv",
         witnesses=directory(f"{RESULTS}/ledger/witnesses/{{source}}"),
     log:

@@ -1,14 +1,18 @@
 # What the rules share: the checked configuration, paths, and where an experiment's lambda and epsilon come from.
+import json
+import os
+import subprocess
 from shlex import quote
 
 from snakemake.exceptions import WorkflowError
 
 from epsilometer.claims.ledger import SOURCES
 from epsilometer.config import OWN, load_config
-from epsilometer.core import EpsilometerError
+from epsilometer.core import EpsilometerError, write_table
 from epsilometer.data import SMALL
+from epsilometer.figures.names import MECHANISMS
 from epsilometer.layers import code_hash
-from epsilometer.mechanisms.catalogue import correct, families
+from epsilometer.mechanisms.catalogue import catalogue, correct, families
 
 try:
     settings = load_config(config)
@@ -94,24 +98,96 @@ def section(wildcards):
     return settings.reproduction if wildcards.dataset in PAPER else settings.extension
 
 
+def commit():
+    """The commit of the checkout, marked if files differ from it."""
+    asked = subprocess.run(
+        [
+            "git",
+            "-C",
+            workflow.basedir,
+            "describe",
+            "--always",
+            "--dirty",
+            "--abbrev=12",
+        ],
+        capture_output=True,
+        text=True,
+    )
+    return asked.stdout.strip() or "unknown"
+
+
+def config_files():
+    """The files of settings, in the order in which they count, from where Snakemake runs."""
+    given = map(os.path.relpath, workflow.overwrite_configfiles)
+    return list(dict.fromkeys(["config/config.yaml", *given]))
+
+
+def config_overrides():
+    """The settings of the command line, as they are written there."""
+    given = workflow.config_settings.config
+    return [
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+        for key, value in given.items()
+    ]
+
+
+def unfinished_files():
+    """Each file that a failed run did not make, with its job's log, and whether that job itself failed."""
+    return [
+        {
+            "file": str(file),
+            "log": " ".join(job.log),
+            "failed": job in workflow.scheduler.failed,
+        }
+        for job in workflow.dag.needrun_jobs()
+        for file in job.output
+    ]
+
+
+def captioned(path, category, subcategory, caption, **labels):
+    """A file that Snakemake's own report shows, under which headings, with which caption of workflow/report."""
+    return report(
+        path,
+        category=category,
+        subcategory=subcategory,
+        caption=f"../report/{caption}.rst",
+        labels=labels,
+    )
+
+
+FIGURES = {
+    "nips08": ["tuning", "figure1", "recovered_epsilon", "figure2", "boundary"],
+    "extension": ["tuning", "error_summary", "curves"],
+}
+
+
 def figures_of(paper):
-    names = {
-        "nips08": ["tuning", "figure1", "recovered_epsilon", "figure2", "boundary"],
-        "extension": ["tuning", "error_summary", "curves"],
-    }[paper]
-    return [f"{RESULTS}/figures/{paper}_{name}.svg" for name in names]
+    return {name: f"{RESULTS}/figures/{paper}_{name}.svg" for name in FIGURES[paper]}
 
 
-def membership_figure_names():
-    names = [f"roc_{dataset}" for dataset in ATTACKED] + ["utility"]
-    return [f"{RESULTS}/figures/membership_{name}.svg" for name in names]
+def captioned_figures(paper):
+    return [
+        captioned(
+            path, "Experiments", paper, f"{paper}_{name}", figure=name.replace("_", " ")
+        )
+        for name, path in figures_of(paper).items()
+    ]
+
+
+def roc_figures():
+    """The ROC of the attacks on each mechanism that is attacked."""
+    return {name: f"{RESULTS}/figures/membership_roc_{name}.svg" for name in MECHANISMS}
+
+
+def mechanism_figure(name):
+    return f"{RESULTS}/figures/mechanisms/{name}.svg"
 
 
 def experiment_targets():
     """Every table and figure of the papers' experiments."""
     papers = ["nips08"] + (["extension"] if EXTENSION else [])
     return [
-        *(figure for paper in papers for figure in figures_of(paper)),
+        *(figure for paper in papers for figure in figures_of(paper).values()),
         *(table("error_summary", paper) for paper in papers),
         f"{RESULTS}/figures/anonymised_tables.svg",
     ]
@@ -121,7 +197,9 @@ def audit_targets():
     """The verdict on every mechanism, its privacy loss, and what attacks on its releases achieve."""
     return [
         table("verdicts", "catalogue"),
-        *membership_figure_names(),
+        *(mechanism_figure(name) for name in ["overview", *catalogue()]),
+        f"{RESULTS}/figures/membership_utility.svg",
+        *roc_figures().values(),
         table("privacy_loss", "catalogue"),
     ]
 
@@ -142,3 +220,13 @@ def evidence_tables():
 def claim_targets():
     """The decision on every claim."""
     return [table("ledger", source) for source in SOURCES]
+
+
+def page_sources():
+    """What the page is built from: every table and figure, and what the run was."""
+    return [
+        *experiment_targets(),
+        *audit_targets(),
+        *claim_targets(),
+        table("provenance", "run"),
+    ]

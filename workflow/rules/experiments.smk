@@ -138,7 +138,13 @@ rule error_summary:
             for name in (PAPER if wildcards.paper == "nips08" else EXTENSION)
         ],
     output:
-        table("error_summary", "{paper}"),
+        captioned(
+            table("error_summary", "{paper}"),
+            "Experiments",
+            "{paper}",
+            "error_summary",
+            table="mean test errors",
+        ),
     log:
         log_of("error_summary", "{paper}"),
     benchmark:

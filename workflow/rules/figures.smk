@@ -10,7 +10,7 @@ rule figures_nips08:
         table("recovered_epsilon", "nips08"),
         table("boundary", "nips08"),
     output:
-        figures_of("nips08"),
+        captioned_figures("nips08"),
     log:
         log_of("figures", "nips08"),
     benchmark:
@@ -21,7 +21,7 @@ rule figures_nips08:
     resources:
         mem_mb=1000,
     params:
-        code=code_hash("reporting"),
+        code=code_hash("figures"),
         results=RESULTS,
         datasets=PAPER,
         folder=subpath(output[0], parent=True),
@@ -40,7 +40,7 @@ rule figures_extension:
         ],
         table("error_summary", "extension"),
     output:
-        figures_of("extension"),
+        captioned_figures("extension"),
     log:
         log_of("figures", "extension"),
     benchmark:
@@ -51,7 +51,7 @@ rule figures_extension:
     resources:
         mem_mb=1000,
     params:
-        code=code_hash("reporting"),
+        code=code_hash("figures"),
         results=RESULTS,
         datasets=EXTENSION,
         folder=subpath(output[0], parent=True),
@@ -60,3 +60,45 @@ rule figures_extension:
     shell:
         "epsilometer figures extension --results {params.results} --datasets {params.datasets} --output {params.folder}"
         " 2> {log}"
+
+
+rule mechanism_figures:
+    input:
+        tables=[table("audit", family) for family in FAMILIES],
+        verdicts=table("verdicts", "catalogue"),
+        losses=table("privacy_loss", "catalogue"),
+    output:
+        captioned(
+            mechanism_figure("overview"),
+            "Audits",
+            "All mechanisms",
+            "overview",
+            mechanism="all",
+        ),
+        *(
+            captioned(
+                mechanism_figure(name), "Audits", family, "mechanism", mechanism=name
+            )
+            for family, name in [
+                (family, entry.name)
+                for family, entries in families().items()
+                for entry in entries
+            ]
+        ),
+    log:
+        log_of("mechanism_figures", "catalogue"),
+    benchmark:
+        time_of("mechanism_figures", "catalogue")
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_hash("figures"),
+        folder=subpath(output[0], parent=True),
+    message:
+        "Figures of every mechanism"
+    shell:
+        "epsilometer mechanism_figures {input.tables} --verdicts {input.verdicts} --losses {input.losses}"
+        " --output {params.folder} 2> {log}"

@@ -3,7 +3,13 @@ rule membership:
         dataset=table("dataset"),
         lam=lambda_source,
     output:
-        table=table("membership"),
+        table=captioned(
+            table("membership"),
+            "Attacks",
+            "Membership inference",
+            "membership",
+            dataset="{dataset}",
+        ),
         roc=roc_of("{dataset}"),
     log:
         log_of("membership"),
@@ -34,7 +40,23 @@ rule membership_figures:
         tables=[table("membership", dataset) for dataset in ATTACKED],
         roc=[roc_of(dataset) for dataset in ATTACKED],
     output:
-        membership_figure_names(),
+        *(
+            captioned(
+                path,
+                "Attacks",
+                "Membership inference",
+                "membership_roc",
+                mechanism=name,
+            )
+            for name, path in roc_figures().items()
+        ),
+        captioned(
+            f"{RESULTS}/figures/membership_utility.svg",
+            "Attacks",
+            "Membership inference",
+            "membership_utility",
+            mechanism="all",
+        ),
     log:
         log_of("membership_figures", "all"),
     benchmark:
@@ -45,7 +67,7 @@ rule membership_figures:
     resources:
         mem_mb=1000,
     params:
-        code=code_hash("reporting"),
+        code=code_hash("figures"),
         folder=subpath(output[0], parent=True),
     message:
         "Figures of membership inference"

@@ -42,6 +42,7 @@ class Claim(BaseModel):
     check: str = Field(description="The check of that source's module that decides it.")
     tolerances: dict[str, float] = Field(default_factory=dict, description="Fixed before the run.")
     link: str = Field(description="The table or figure behind the decision, below the results; or empty.", default="")
+    headline: bool = Field(default=False, description="Whether a reader with little time should see it, whatever comes out.")
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ def _row(claim: Claim, decision: Decision, witness: str) -> dict[str, Any]:
         "source": claim.source,
         "locator": claim.locator,
         "statement": claim.statement,
+        "headline": claim.headline,
         "outcome": decision.outcome,
         "evidence": decision.sentence,
         "factor": decision.factor,

@@ -14,16 +14,22 @@ from epsilometer.core import EpsilometerError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one verb. Exit status: 0, 1 with a sentence for something the user can mend, 2 for bad usage."""
+    """Run one verb. Exit status: 0, 1 with a sentence for something the user can mend, 2 for bad usage.
+
+    A verb that has more to say with it returns a status of its own.
+    """
     options = vars(_parser().parse_args(arguments))
     run = options.pop("run")
     options.pop("verb")
     try:
-        run(**options)
+        return run(**options) or 0
     except EpsilometerError as error:
-        print(f"epsilometer: {error}", file=sys.stderr)
-        return 1
-    return 0
+        return _refusal(error, 1)
+
+
+def _refusal(error: EpsilometerError, status: int) -> int:
+    print(f"epsilometer: {error}", file=sys.stderr)
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -130,6 +136,26 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--roc", type=Path, nargs="+", required=True, help="its tables of curves")
     sub.add_argument("--output", type=Path, required=True, help="the folder for the figures")
 
+    sub = verb("mechanism_figures", _mechanism_figures, "Draw what every mechanism spends, and its privacy loss.")
+    sub.add_argument("tables", type=Path, nargs="+", help="tables written by `epsilometer audit`")
+    sub.add_argument("--verdicts", type=Path, required=True, help="the table written by `epsilometer verdicts`")
+    sub.add_argument("--losses", type=Path, required=True, help="the table written by `epsilometer privacy_loss`")
+    sub.add_argument("--output", type=Path, required=True, help="the folder for the figures")
+
+    sub = verb("provenance", _provenance, "Note what a run is: its commit, its settings, and the versions of what it uses.")
+    sub.add_argument("--commit", required=True, help="the commit of the checkout")
+    sub.add_argument("--config", nargs="+", required=True, help="the files of settings, in the order in which they count")
+    sub.add_argument("--overrides", nargs="*", default=[], help="settings of the command line, as KEY=VALUE")
+    sub.add_argument("--settings", required=True, help="all settings, as JSON")
+    _output(sub)
+
+    sub = verb("page", _page, "Build the HTML page from the tables and figures.")
+    _results(sub)
+    sub.add_argument("--output", type=Path, required=True, help="the page to write")
+
+    sub = verb("summary", _summary, "Print the page's first screen in Markdown.")
+    _results(sub)
+
     sub = verb(
         "membership_validation",
         _membership_validation,
@@ -166,10 +192,15 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = verb("claims", _claims, "Print the ledger: what each source says, whether it holds, and how we know.")
     sub.add_argument("--source", help="one source only: nips08, slides08, postech, review or cs860")
-    sub.add_argument("--results", type=Path, default=Path("results"), help="the folder that holds the tables")
+    _results(sub)
 
     sub = verb("verify", _verify, "Recompute a saved witness at 50 digits, independently of the code that found it.")
     sub.add_argument("witnesses", type=Path, nargs="+", help="JSON files written by `epsilometer audit`")
+
+    sub = verb("gate", _gate, "Exit with 1 if a promise is violated that is not expected to be, and with 2 for any error.")
+    sub.add_argument("table", type=Path, help="a table written by `epsilometer verdicts`")
+    sub.add_argument("--expected", type=Path, required=True, help="the file of expected findings, config/expected.yaml")
+    sub.add_argument("--previous", type=Path, help="the table of an earlier run, to print what changed since")
 
     sub = verb("figures", _figures, "Draw the figures of nips08, or of the same protocol on other data.")
     sub.add_argument("paper", choices=["nips08", "extension"])
@@ -185,6 +216,10 @@ def _parser() -> argparse.ArgumentParser:
 
     verb("schema", _schema, "Print the JSON schema of the configuration.")
     return parser
+
+
+def _results(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--results", type=Path, default=Path("results"), help="the folder that holds the tables")
 
 
 def _output(sub: argparse.ArgumentParser) -> None:
@@ -310,7 +345,7 @@ def _error_summary(error_tables: list[Path], output: Path) -> None:
 
 
 def _figures(paper: str, results: Path, datasets: list[str], output: Path) -> None:
-    from epsilometer.reporting.figures import draw
+    from epsilometer.figures.experiments import draw
 
     draw(paper, results, datasets, output)
 
@@ -366,9 +401,33 @@ def _membership(
 
 
 def _membership_figures(tables: list[Path], roc: list[Path], output: Path) -> None:
-    from epsilometer.reporting.membership_figures import membership_figures
+    from epsilometer.figures.membership import membership_figures
 
     membership_figures(tables, roc, output)
+
+
+def _mechanism_figures(tables: list[Path], verdicts: Path, losses: Path, output: Path) -> None:
+    from epsilometer.figures.mechanisms import mechanism_figures
+
+    mechanism_figures(tables, verdicts, losses, output)
+
+
+def _provenance(commit: str, config: list[str], overrides: list[str], settings: str, output: Path) -> None:
+    from epsilometer.report.provenance import provenance
+
+    provenance(output, commit=commit, config=config, overrides=overrides, settings=settings)
+
+
+def _page(results: Path, output: Path) -> None:
+    from epsilometer.report.page import page
+
+    page(results, output)
+
+
+def _summary(results: Path) -> None:
+    from epsilometer.report.summary import summary
+
+    print(summary(results))
 
 
 def _membership_validation(output: Path, epsilon: float, repetitions: int, trials: int, seed: int) -> None:
@@ -391,7 +450,7 @@ def _anonymised_tables(output: Path, curves: Path, epsilons: list[float], trials
 
 
 def _anonymised_figure(table: Path, curves: Path, output: Path) -> None:
-    from epsilometer.reporting.anonymised_figure import anonymised_figure
+    from epsilometer.figures.anonymised_tables import anonymised_figure
 
     anonymised_figure(table, curves, output)
 
@@ -420,6 +479,17 @@ def _verify(witnesses: list[Path]) -> None:
         except (ValueError, KeyError, TypeError) as error:
             raise EpsilometerError(f"{path} is no witness; `epsilometer audit` writes them") from error
         print(f"{path.name}: {verify(witness)[1]}")
+
+
+def _gate(table: Path, expected: Path, previous: Path | None) -> int:
+    from epsilometer.report.gate import gate
+
+    try:
+        passed, lines = gate(table, expected=expected, previous=previous)
+    except EpsilometerError as error:
+        return _refusal(error, 2)  # 1 stands for a violation, and for nothing else
+    print("\n".join(lines))
+    return 0 if passed else 1
 
 
 def _catalogue() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from epsilometer.core import read_table
-from epsilometer.reporting.style import COLOURS, DASHES, MARKERS, figure, save
+from epsilometer.figures.style import COLOURS, DASHES, MARKERS, figure, save
 
 PANELS = {
     "review": "Alice's diagnosis, from the counts of review",

@@ -13,40 +13,37 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 from matplotlib.figure import Figure
 
-METHODS = {
-    "standard": "Standard logistic regression",
-    "algorithm1": "Sensitivity method (Algorithm 1)",
-    "algorithm2": "New method (Algorithm 2, as printed in 2008)",
-    "cms11": "Objective perturbation (CMS11)",
-}
-DATASETS = {
-    "separable": "Uniform, margin 0.03",
-    "unseparable": "Unseparable: noise 0.2 in margin 0.1",
-    "breast_cancer": "Breast cancer (Wisconsin)",
-    "rand_hie": "RAND health insurance",
-    "own": "Your own data",
-}
+from epsilometer.figures.names import METHODS
+
 _PALETTE = sns.color_palette("colorblind")
 COLOURS = dict(zip(METHODS, ["0.25", _PALETTE[1], _PALETTE[0], _PALETTE[2]], strict=True))
 MARKERS = dict(zip(METHODS, ["", "s", "o", "^"], strict=True))
 DASHES: dict[str, Any] = dict(zip(METHODS, [(0, (1, 1)), (0, (5, 2)), "-", (0, (6, 2, 1, 2))], strict=True))
 
+WITHIN, BEYOND = _PALETTE[0], _PALETTE[3]
+"""The colours of what is measured: within the promise, or beyond it."""
+ALLOWED = "#d6e6f4"
+"""The colour of what the promise leaves open."""
+
 _WIDTH = 9.0  # inches, a page's width
 
 
-def figure(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, Any]:
+def figure(rows: int, columns: int, height: float, width: float = _WIDTH, **options: Any) -> tuple[Figure, Any]:
     """A grid of panels with the common style; `height` is that of one row, in inches."""
     sns.set_theme(style="ticks", context="paper")
     plt.rcParams.update(
         {
             "svg.hashsalt": "epsilometer",
+            "svg.fonttype": "none",  # text stays text: smaller, and it can be searched and read aloud
+            "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # the first ships with matplotlib, so layouts agree
             "axes.grid": True,
             "grid.alpha": 0.3,
             "axes.titlesize": "medium",
             "font.size": 9,
         }
     )
-    return plt.subplots(rows, columns, figsize=(_WIDTH, height * rows), squeeze=False, layout="constrained", **options)
+    options = {"layout": "constrained"} | options
+    return plt.subplots(rows, columns, figsize=(width, height * rows), squeeze=False, **options)
 
 
 def save(drawing: Figure, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The figures of membership inference: one for each data set and one for all, with what the tables say, always alike."""
+"""The figures of membership inference: one for each mechanism and one for all, with what the tables say, always alike."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from epsilometer.audits.membership import report
 from epsilometer.audits.membership.batched import Categories, mechanisms
 from epsilometer.audits.membership.targets import TARGETS as TARGETS_OF_THE_GAME
 from epsilometer.core import EpsilometerError, read_table, write_table
-from epsilometer.reporting import membership_figures as figures
-from epsilometer.reporting.membership_figures import ATTACKS, LOOKS, MECHANISMS, TARGETS, membership_figures
+from epsilometer.figures import membership as figures
+from epsilometer.figures.membership import LOOKS, membership_figures
+from epsilometer.figures.names import ATTACKS, MECHANISMS, TARGETS
+from epsilometer.figures.style import BEYOND, WITHIN
 
 NAMES = ("separable", "small")
 RATES = (0.001, 0.01, 0.1, 1.0)
@@ -69,42 +71,45 @@ def test_the_names_are_those_of_the_tables() -> None:
     assert tuple(TARGETS) == TARGETS_OF_THE_GAME
 
 
-def test_there_is_a_figure_for_each_data_set_and_one_for_all(tmp_path: Path) -> None:
+def test_there_is_a_figure_for_each_mechanism_and_one_for_all(tmp_path: Path) -> None:
     tables, curves = write_tables(tmp_path)
-    membership_figures(tables, curves, tmp_path / "one")
+    for folder in ("one", "two"):
+        membership_figures(tables, curves, tmp_path / folder)
     names = {path.name for path in (tmp_path / "one").iterdir()}
-    assert names == {"membership_roc_separable.svg", "membership_roc_small.svg", "membership_utility.svg"}
-    membership_figures(tables[1:], curves[1:], tmp_path / "two")
-    again = (tmp_path / "two" / "membership_roc_small.svg").read_text()
-    assert again.startswith("<?xml")
-    assert again == (tmp_path / "one" / "membership_roc_small.svg").read_text()
+    assert names == {f"membership_roc_{mechanism}.svg" for mechanism in MECHANISMS} | {"membership_utility.svg"}
+    for name in names:
+        drawn = (tmp_path / "one" / name).read_text()
+        assert drawn.startswith("<?xml")
+        assert drawn == (tmp_path / "two" / name).read_text()
 
 
-def test_a_roc_has_every_attack_and_what_the_promise_allows(tmp_path: Path, drawn: dict[str, Any]) -> None:
+@pytest.mark.parametrize("mechanism", ["non_private_logistic", "naive_bayes"])
+def test_a_roc_has_every_attack_and_what_the_promise_allows(tmp_path: Path, drawn: dict[str, Any], mechanism: str) -> None:
     membership_figures(*write_tables(tmp_path), tmp_path)
-    drawing = drawn["membership_roc_small.svg"]
+    drawing = drawn[f"membership_roc_{mechanism}.svg"]
     panels = drawing.axes
-    assert len(panels) == len(MECHANISMS) * len(TARGETS)
-    for number, panel in enumerate(panels):
+    assert len(panels) == len(TARGETS) * len(NAMES)
+    for panel in panels:
         assert panel.get_xscale() == panel.get_yscale() == "log"
         assert len(panel.lines) == 1 + len(ATTACKS)
         for line in panel.lines[1:]:
             assert np.allclose(line.get_xydata(), np.column_stack([RATES, RATES]))
         region, *bands = panel.collections
-        corner = region.get_paths()[0].vertices[:, 1].max()
-        assert corner == 1.0
         heights = region.get_paths()[0].vertices
+        assert heights[:, 1].max() == 1.0
         at_least_rate = heights[np.isclose(heights[:, 0], RATES[0])][:, 1].max()
-        assert at_least_rate == pytest.approx(1.0 if number < len(TARGETS) else 2.7 * RATES[0])
+        assert at_least_rate == pytest.approx(1.0 if mechanism == "non_private_logistic" else 2.7 * RATES[0])
         assert len(bands) == len(figures.BANDS)
         assert bands[0].get_paths()[0].vertices[:, 1].min() == pytest.approx(RATES[0] / 2)
-    assert [panel.get_title() for panel in panels[:3]] == list(TARGETS.values())
+    for row, target in enumerate(TARGETS.values()):
+        assert panels[row * len(NAMES)].get_ylabel().startswith(target)
+    assert panels[1].get_title().startswith("Few records")
     labels = {text.get_text() for text in drawing.legends[0].get_texts()}
     assert set(ATTACKS.values()) < labels
     plt.close("all")
 
 
-@pytest.mark.parametrize(("certified", "colour"), [(0.25, figures.WITHIN), (1.5, figures.BEYOND)])
+@pytest.mark.parametrize(("certified", "colour"), [(0.25, WITHIN), (1.5, BEYOND)])
 def test_the_largest_bound_stands_beside_the_promise_and_the_errors(
     tmp_path: Path, drawn: dict[str, Any], certified: float, colour: tuple[float, ...]
 ) -> None:
@@ -120,7 +125,7 @@ def test_the_largest_bound_stands_beside_the_promise_and_the_errors(
     assert promises == [1.0] * (len(MECHANISMS) - 1)
     errors = {round(float(line.get_xdata()[0]), 6) for line in left.lines if line.get_marker() == "o"}
     assert errors == {0.05, 0.3}, "without noise, and the mean over the targets"
-    assert [text.get_text() for text in left.get_yticklabels()] == [name.replace("\n", " ") for name in MECHANISMS.values()]
+    assert [text.get_text() for text in left.get_yticklabels()] == list(MECHANISMS.values())
     plt.close("all")
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from epsilometer.reporting.style import COLOURS, DASHES, DATASETS, MARKERS, METHODS, figure, method_legend, save
+from epsilometer.figures.names import DATASETS, METHODS
+from epsilometer.figures.style import COLOURS, DASHES, MARKERS, figure, method_legend, save
 
 PAPER_LAMBDA = 0.01  # nips08, section 6
 CHANCE = 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,28 +13,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from epsilometer.core import read_table
-from epsilometer.reporting.style import DATASETS, figure, save
+from epsilometer.figures.names import ATTACKS, DATASETS, MECHANISMS, TARGETS
+from epsilometer.figures.style import ALLOWED, BEYOND, WITHIN, figure, save
 
-TITLES = DATASETS | {"small": "Few records, margin 0.03"}
-MECHANISMS = {
-    "non_private_logistic": "no privacy",
-    "output_perturbation": "output perturbation",
-    "objective_perturbation_2008": "objective perturbation,\nas printed in 2008",
-    "objective_perturbation_cms11": "objective perturbation,\nas in CMS11",
-    "output_perturbation_gaussian": "output perturbation,\nGaussian",
-    "gradient_perturbation_full_batch": "gradient perturbation",
-    "naive_bayes": "naive Bayes",
-    "decision_tree": "random decision trees",
-}
-TARGETS = {"average": "an average record", "most exposed": "the most exposed record", "outlier": "an inserted outlier"}
-ATTACKS = {
-    "optimal": "exact likelihood ratio",
-    "loss": "loss threshold",
-    "lira_offline": "LiRA, offline",
-    "lira_online": "LiRA, online",
-    "rmia_offline": "RMIA, offline",
-    "rmia_online": "RMIA, online",
-}
 _PALETTE = sns.color_palette("colorblind")
 LOOKS: dict[str, dict[str, Any]] = {
     "optimal": {"color": "black", "linewidth": 1.4},
@@ -45,42 +27,37 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 BANDS = ("optimal", "lira_offline")
 """Attacks whose confidence bands are drawn; those of the others are in the tables, and would hide each other here."""
-ALLOWED = "#d6e6f4"
-"""The colour of what the guarantee leaves open."""
-WITHIN, BEYOND = _PALETTE[0], _PALETTE[3]
-"""The colours of what is measured: within the promise, or beyond it."""
 LEAST = 1e-3
 """The smallest rate that is drawn."""
 
 
 def membership_figures(tables: Sequence[Path], roc: Sequence[Path], output: Path) -> None:
-    """Draw membership_roc_<data set>.svg from each table of curves, and membership_utility.svg, into `output`."""
+    """Draw membership_roc_<mechanism>.svg for each mechanism, and membership_utility.svg, into `output`."""
     columns = ("dataset", "mechanism", "n", "lam", "epsilon", "certified_epsilon", "test_error")
     attacks = pd.concat([pd.DataFrame(read_table(table, *columns)) for table in tables])
-    for curves in roc:
-        points = pd.DataFrame(read_table(curves, "dataset", "mechanism", "target", "attack", "fpr", "tpr", "allowed"))
-        dataset = points["dataset"].iloc[0]
-        _roc(dataset, points, attacks[attacks["dataset"] == dataset], output)
+    columns = ("dataset", "mechanism", "target", "attack", "fpr", "tpr", "allowed")
+    points = pd.concat([pd.DataFrame(read_table(curves, *columns)) for curves in roc])
+    for mechanism in MECHANISMS:
+        _roc(mechanism, points[points["mechanism"] == mechanism], attacks, output)
     _utility(attacks, output)
 
 
-def _roc(dataset: str, points: pd.DataFrame, attacks: pd.DataFrame, output: Path) -> None:
-    """A row of panels for each mechanism, a column for each target, a line with its band for each attack."""
-    drawing, panels = figure(len(MECHANISMS), len(TARGETS), 1.6, sharex=True, sharey=True)
-    for row, (mechanism, name) in zip(panels, MECHANISMS.items(), strict=True):
-        for panel, target in zip(row, TARGETS, strict=True):
-            _panel(panel, points[(points["mechanism"] == mechanism) & (points["target"] == target)])
-        row[0].set_ylabel("true positives")
-        row[-1].annotate(name, (1.04, 0.5), xycoords="axes fraction", va="center")
-    for panel, title in zip(panels[0], TARGETS.values(), strict=True):
-        panel.set_title(title)
+def _roc(mechanism: str, points: pd.DataFrame, attacks: pd.DataFrame, output: Path) -> None:
+    """A row of panels for each target, a column for each data set, a line with its band for each attack."""
+    datasets = list(dict.fromkeys(points["dataset"]))
+    drawing, panels = figure(len(TARGETS), len(datasets), 2.1, sharex=True, sharey=True)
+    for row, (target, name) in zip(panels, TARGETS.items(), strict=True):
+        for panel, dataset in zip(row, datasets, strict=True):
+            _panel(panel, points[(points["dataset"] == dataset) & (points["target"] == target)])
+        row[0].set_ylabel(f"{name}\ntrue positives")
+    for panel, dataset in zip(panels[0], datasets, strict=True):
+        rows = attacks[attacks["dataset"] == dataset]
+        settings = f"$n$ = {rows['n'].iloc[0]:,}, $\\lambda$ = {rows['lam'].iloc[0]:g}"
+        panel.set_title("\n".join([*textwrap.wrap(DATASETS[dataset], 22), settings]), fontsize=8)
     for panel in panels[-1]:
         panel.set_xlabel("false positives")
-    promised, n, lam = attacks["epsilon"].dropna().iloc[0], attacks["n"].iloc[0], attacks["lam"].iloc[0]
-    settings = f"$n$ = {n:,}, $\\lambda$ = {lam:g}, promised $\\epsilon$ = {promised:g}"
-    drawing.suptitle(f"{TITLES[dataset]} ({settings}): who was in the training data?")
     drawing.legend(handles=_roc_handles(), loc="outside lower center", ncols=5, frameon=False)
-    save(drawing, output / f"membership_roc_{dataset}.svg")
+    save(drawing, output / f"membership_roc_{mechanism}.svg")
 
 
 def _panel(panel: Any, points: pd.DataFrame) -> None:
@@ -117,8 +94,8 @@ def _utility(attacks: pd.DataFrame, output: Path) -> None:
             some = rows[rows["mechanism"] == mechanism]
             _errors(left, some, height)
             _epsilons(right, some, height)
-        left.set_yticks(list(heights.values()), [name.replace("\n", " ") for name in MECHANISMS.values()])
-        title = f"{TITLES[dataset]}, $n$ = {rows['n'].iloc[0]:,}, $\\lambda$ = {rows['lam'].iloc[0]:g}"
+        left.set_yticks(list(heights.values()), list(MECHANISMS.values()))
+        title = f"{DATASETS[dataset]}, $n$ = {rows['n'].iloc[0]:,}, $\\lambda$ = {rows['lam'].iloc[0]:g}"
         left.set_title(title, loc="left")
         left.set(xlim=(-0.02, 0.6), ylim=(min(heights.values()) - 0.6, 0.6))
     panels[-1, 0].set_xlabel("test error")
