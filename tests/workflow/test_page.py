@@ -215,7 +215,7 @@ def test_on_paper_it_is_light_and_has_no_controls(browser: Browser, file: Path) 
     assert page.evaluate("document.documentElement.scrollWidth") <= PAPER
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not page.locator("header").is_visible()
-    assert page.locator("button:visible").count() == page.locator("th button:visible").count()
+    assert page.locator("button:visible").count() == 0
     assert page.pdf().startswith(b"%PDF")
     page.context.close()
 
