@@ -39,6 +39,9 @@ lock: ## renew requirements.lock from pyproject.toml (then bring environment.yml
 	$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install --quiet uv
 	.venv-lock/bin/uv pip compile pyproject.toml --all-extras --universal --fork-strategy fewest --python-version 3.11 \
 	  --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet --output-file requirements.lock
+	printf 'diffprivlib==0.6.6\nscikit-learn>=1.5,<1.7\n' | .venv-lock/bin/uv pip compile - --universal --fork-strategy fewest \
+	  --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet \
+	  --output-file workflow/envs/diffprivlib.lock
 	rm -r .venv-lock
 
 clean: ## remove what was built, but not the environment

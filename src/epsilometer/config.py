@@ -99,6 +99,19 @@ class Audits(Section):
     confidence: float = Field(gt=0.5, lt=1, description="Probability with which no promise is called violated wrongly.")
 
 
+class Libraries(Section):
+    """The black-box audits of other people's code, each library in an environment of its own."""
+
+    names: Annotated[list[Literal["diffprivlib"]], AfterValidator(_distinct)] = Field(
+        description="Libraries that are installed and audited; none for a run without a network."
+    )
+    epsilons: Annotated[list[Positive], Field(min_length=1), AfterValidator(_distinct)] = Field(
+        description="Promised epsilons at which they are audited."
+    )
+    trials: int = Field(ge=1000, strict=True, description="Outputs drawn of each mechanism or function.")
+    fits: int = Field(ge=1000, strict=True, description="Models fitted of each kind.")
+
+
 class AnonymisedTables(Section):
     """The attacks on anonymised tables, and on the same counts under Laplace noise."""
 
@@ -144,6 +157,7 @@ class Config(Section):
     extension: Extension
     anonymised_tables: AnonymisedTables
     audits: Audits
+    libraries: Libraries
     membership: Membership
     validation: Validation
 

@@ -12,7 +12,20 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-LAYERS = ("core", "data", "erm", "mechanisms", "pairs", "audits", "experiments", "claims", "figures", "report", "cli")
+LAYERS = (
+    "core",
+    "data",
+    "erm",
+    "mechanisms",
+    "pairs",
+    "audits",
+    "libraries",
+    "experiments",
+    "claims",
+    "figures",
+    "report",
+    "cli",
+)
 PACKAGE = Path(__file__).parent
 SOURCES = (".py", ".html", ".css", ".js")
 """What a layer's files end in that count: its code, and the page's template, style and script."""

@@ -17,8 +17,9 @@ ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text()
 CI = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
 STEPS = [(job, step) for job, content in CI["jobs"].items() for step in content["steps"]]
-GATE = ["gate", "results/verdicts/catalogue.csv", "--expected", "config/expected.yaml"]
-PREVIOUS = "previous/verdicts/catalogue.csv"
+GATE = ["gate", "results/verdicts/*.csv", "--expected", "config/expected.yaml"]
+PREVIOUS = "previous/verdicts/*.csv"
+NAMES = ("catalogue", "libraries")
 
 
 def commands(script: str) -> list[list[str]]:
@@ -98,19 +99,21 @@ def test_the_gate_step_passes_its_status_on(tmp_path: Path, status: int, previou
     program.parent.mkdir(parents=True)
     program.write_text(f'#!/bin/sh\necho "$@"\nexit {status}\n')
     program.chmod(0o755)
-    if previous:
-        (tmp_path / PREVIOUS).parent.mkdir(parents=True)
-        (tmp_path / PREVIOUS).touch()
+    for folder in ("results", *(["previous"] if previous else [])):
+        (tmp_path / folder / "verdicts").mkdir(parents=True)
+        for name in NAMES:
+            (tmp_path / folder / f"verdicts/{name}.csv").touch()
     command = ["bash", "-e", "-c", step_that("epsilometer gate")["run"]]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == status
-    assert done.stdout.split() == [*GATE, *(["--previous", PREVIOUS] if previous else [])]
+    now, earlier = ([f"{folder}/verdicts/{name}.csv" for name in NAMES] for folder in ("results", "previous"))
+    assert done.stdout.split() == ["gate", *now, *GATE[2:], *(["--previous", *earlier] if previous else [])]
 
 
 def test_the_verdicts_are_put_where_the_gate_looks_for_them(tmp_path: Path) -> None:
-    (tmp_path / "results/verdicts").mkdir(parents=True)
-    (tmp_path / "results/verdicts/catalogue.csv").write_text("new")
-    (tmp_path / PREVIOUS).parent.mkdir(parents=True)
-    (tmp_path / PREVIOUS).write_text("old")
+    for folder, text in (("results", "new"), ("previous", "old")):
+        (tmp_path / folder / "verdicts").mkdir(parents=True)
+        (tmp_path / folder / "verdicts/catalogue.csv").write_text(text)
+    (tmp_path / "previous/verdicts/gone.csv").touch()
     subprocess.run(["bash", "-e", "-c", step_that("cp results")["run"]], cwd=tmp_path, check=True)
-    assert (tmp_path / PREVIOUS).read_text() == "new"
+    assert {path.name: path.read_text() for path in (tmp_path / "previous/verdicts").iterdir()} == {"catalogue.csv": "new"}

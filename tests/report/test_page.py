@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -66,7 +67,7 @@ def test_nothing_but_an_empty_folder_still_gives_a_page(folder: Path) -> None:
     text = built(folder)
     assert "This run is not complete" in text
     assert text.count('class="chip left-out"') > len(catalogue())
-    for name in ("ledger/nips08.csv", "verdicts/catalogue.csv", "figures/nips08_figure2.svg", "provenance/run.csv"):
+    for name in ("ledger/nips08.csv", "verdicts/catalogue.csv", "verdicts/libraries.csv", "provenance/run.csv"):
         assert f"<code>{name}</code>" in text
 
 
@@ -93,6 +94,27 @@ def test_files_come_along_and_large_ones_stay_beside_it(folder: Path) -> None:
     assert content == (folder / "verdicts/catalogue.csv").read_bytes()
     assert '<a href="results/dataset/large.csv">dataset/large.csv</a> (beside the page)' in text
     assert "quick/verdicts" not in text, "the results of another configuration are not of this run"
+
+
+def test_libraries_are_shown_with_what_was_found(folder: Path) -> None:
+    found = {"mechanism": "diffprivlib_logistic_regression", "exact": math.nan, "black_box": 2.0, "verdict": "violated"}
+    write_table(folder / "verdicts/libraries.csv", [PROMISE | found | NUMBERS])
+    text = built(folder)
+    assert (
+        "Of 1 such promises, 1 are found violated: diffprivlib_logistic_regression at epsilon = 1 spends at least 2" in text
+    )
+    section = text[text.index('id="libraries"') : text.index('id="reading"')]
+    assert "<code>diffprivlib 0.6.6, models.LogisticRegression(data_norm=1)</code>" in section
+    assert "The penalty leaves the intercept out" in section
+    assert 'class="chip violated"' in section
+
+
+def test_a_run_without_libraries_says_so(folder: Path) -> None:
+    setting = {"kind": "setting", "name": "libraries.names", "value": "[]"}
+    write_table(folder / "provenance/run.csv", [setting])
+    text = built(folder)
+    assert "This run was set to audit no library of other people" in text
+    assert "verdicts/libraries.csv" not in text, "what was not asked for is not missing"
 
 
 def test_a_card_shows_the_promise_that_its_verdict_is_about(folder: Path) -> None:

@@ -195,4 +195,6 @@ def test_a_bad_own_csv_fails_with_a_sentence_and_no_table(project: Project) -> N
     run = project.snakemake("results/quick/error_table/own.csv", "--config", settings)
     assert run.returncode != 0
     assert "epsilometer: own.csv: record 1 has norm 1.5; scale the records by a public bound to at most 1" in run.stdout
+    assert "page.smk" not in run.stdout
     assert not project.products()
+    assert not (project.folder / "reports").exists(), "no page was asked for"

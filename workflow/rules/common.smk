@@ -12,6 +12,7 @@ from epsilometer.core import EpsilometerError, write_table
 from epsilometer.data import SMALL
 from epsilometer.figures.names import MECHANISMS
 from epsilometer.layers import code_hash
+from epsilometer.libraries.catalogue import LIBRARIES, PARTS
 from epsilometer.mechanisms.catalogue import catalogue, correct, families
 
 try:
@@ -31,6 +32,8 @@ wildcard_constraints:
     dataset="|".join(ATTACKED),
     family="|".join(FAMILIES),
     source="|".join(SOURCES),
+    library="|".join(LIBRARIES),
+    part="|".join(PARTS),
 
 
 def table(rule_name, dataset="{dataset}"):
@@ -183,6 +186,13 @@ def mechanism_figure(name):
     return f"{RESULTS}/figures/mechanisms/{name}.svg"
 
 
+def library_parts():
+    """What is audited of each library, by the names of its tables."""
+    return [
+        f"{library}_{part}" for library in settings.libraries.names for part in PARTS
+    ]
+
+
 def experiment_targets():
     """Every table and figure of the papers' experiments."""
     papers = ["nips08"] + (["extension"] if EXTENSION else [])
@@ -201,6 +211,7 @@ def audit_targets():
         f"{RESULTS}/figures/membership_utility.svg",
         *roc_figures().values(),
         table("privacy_loss", "catalogue"),
+        *([table("verdicts", "libraries")] if library_parts() else []),
     ]
 
 

@@ -48,7 +48,7 @@ rule page:
 
 # A failed run still ends in a page, if one was asked for: it shows what is missing, and why.
 onerror:
-    targets = workflow.dag_settings.targets
+    targets = set(workflow.dag_settings.targets)
     if not targets or targets & {"all", str(settings.page)}:
         write_table(RESULTS / "unfinished.csv", unfinished_files())
         shell("epsilometer page --results {RESULTS} --output {settings.page}")

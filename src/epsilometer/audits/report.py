@@ -79,31 +79,37 @@ class Audited:
 def audit(
     family: str, output: Path, *, seconds: Path, witnesses: Path, epsilons: Sequence[float], trials: int, seed: int
 ) -> None:
-    """Write a row for each mechanism of the family, promised epsilon, pair and auditor; a witness for each exact one; and
-    how long each took, in a table of its own, since that changes from run to run.
+    """Audit every mechanism of a family of the catalogue."""
+    if family not in families():
+        raise EpsilometerError(f"there is no family {family!r}; there are {', '.join(families())}")
+    witnesses.mkdir(parents=True, exist_ok=True)
+    rows, times = audit_entries(families()[family], epsilons, trials, seed, witnesses)
+    write_table(output, rows)
+    write_table(seconds, times)
+
+
+def audit_entries(
+    entries: Sequence[Entry], epsilons: Sequence[float], trials: int, seed: int, witnesses: Path | None = None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """A row for each mechanism, promised epsilon, pair and auditor, and how long each took, in a table of its own, since
+    that changes from run to run. A witness of each exact one is written into the folder `witnesses`.
 
     A mechanism that promises nothing is audited once, as if it had promised the smallest epsilon.
     """
-    if family not in families():
-        raise EpsilometerError(f"there is no family {family!r}; there are {', '.join(families())}")
     rows, times = [], []
     promises = [
-        (entry, promised)
-        for entry in families()[family]
-        for promised in (epsilons if entry.build(1.0).guarantee else [min(epsilons)])
+        (entry, promised) for entry in entries for promised in (epsilons if entry.build(1.0).guarantee else [min(epsilons)])
     ]
-    witnesses.mkdir(parents=True, exist_ok=True)
     for entry, promised in promises:
         case = Case.of(entry, promised, seed)
         for found in audited(case, trials, seed):
             rows.append(_row(case, found))
             times.append({key: rows[-1][key] for key in KEYS} | {"seconds": found.seconds})
-            if found.estimate.witness:
+            if found.estimate.witness and witnesses:
                 with written_whole(witnesses / f"{entry.name}_{promised:g}_{found.pair}.json") as file:
                     file.write(found.estimate.witness.to_json() + "\n")
         print(f"{entry.name} at {promised:g}", file=sys.stderr, flush=True)
-    write_table(output, rows)
-    write_table(seconds, times)
+    return rows, times
 
 
 KEYS = ("mechanism", "promised", "pair", "auditor")

@@ -91,10 +91,8 @@ def _parser() -> argparse.ArgumentParser:
         required=True,
         help="the epsilons to promise, or tables of recovered epsilons to take them from",
     )
-    sub.add_argument("--trials", type=_count, required=True, help="outputs drawn for each sampled audit")
     sub.add_argument("--witnesses", type=Path, required=True, help="the folder for witnesses")
-    sub.add_argument("--seconds", type=Path, required=True, help="the table for how long each audit took")
-    _seed_and_output(sub)
+    _budget_and_seconds(sub)
 
     sub = verb("privacy_loss", _privacy_loss, "The distribution of the privacy loss of every audited mechanism.")
     sub.add_argument("tables", type=Path, nargs="+", help="tables written by `epsilometer audit`")
@@ -141,6 +139,13 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--verdicts", type=Path, required=True, help="the table written by `epsilometer verdicts`")
     sub.add_argument("--losses", type=Path, required=True, help="the table written by `epsilometer privacy_loss`")
     sub.add_argument("--output", type=Path, required=True, help="the folder for the figures")
+
+    sub = verb("library_audit", _library_audit, "Audit a part of a third-party library as a black box.")
+    sub.add_argument("library", help="its name: diffprivlib")
+    sub.add_argument("part", choices=["mechanisms", "models"])
+    sub.add_argument("--python", required=True, help="a Python in whose environment the library is installed")
+    sub.add_argument("--epsilons", type=_positive, nargs="+", required=True, help="the epsilons to promise")
+    _budget_and_seconds(sub)
 
     sub = verb("provenance", _provenance, "Note what a run is: its commit, its settings, and the versions of what it uses.")
     sub.add_argument("--commit", required=True, help="the commit of the checkout")
@@ -198,9 +203,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("witnesses", type=Path, nargs="+", help="JSON files written by `epsilometer audit`")
 
     sub = verb("gate", _gate, "Exit with 1 if a promise is violated that is not expected to be, and with 2 for any error.")
-    sub.add_argument("table", type=Path, help="a table written by `epsilometer verdicts`")
+    sub.add_argument("tables", type=Path, nargs="+", help="tables written by `epsilometer verdicts`")
     sub.add_argument("--expected", type=Path, required=True, help="the file of expected findings, config/expected.yaml")
-    sub.add_argument("--previous", type=Path, help="the table of an earlier run, to print what changed since")
+    sub.add_argument("--previous", type=Path, nargs="+", default=[], help="those of an earlier run, to print what changed")
 
     sub = verb("figures", _figures, "Draw the figures of nips08, or of the same protocol on other data.")
     sub.add_argument("paper", choices=["nips08", "extension"])
@@ -220,6 +225,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _results(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--results", type=Path, default=Path("results"), help="the folder that holds the tables")
+
+
+def _budget_and_seconds(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--trials", type=_count, required=True, help="outputs drawn for each sampled audit")
+    sub.add_argument("--seconds", type=Path, required=True, help="the table for how long each audit took")
+    _seed_and_output(sub)
 
 
 def _output(sub: argparse.ArgumentParser) -> None:
@@ -359,6 +370,15 @@ def _audit(
     audit(family, output, seconds=seconds, witnesses=witnesses, epsilons=promised, trials=trials, seed=seed)
 
 
+def _library_audit(
+    library: str, part: str, python: str, output: Path, seconds: Path, epsilons: list[float], trials: int, seed: int
+) -> None:
+    from epsilometer.libraries.catalogue import library_audit
+
+    budget = {"trials": trials, "seed": seed}
+    library_audit(library, part, output, python=python, seconds=seconds, epsilons=epsilons, **budget)
+
+
 def _privacy_loss(tables: list[Path], output: Path, epsilon: float, seed: int) -> None:
     from epsilometer.audits.report import privacy_loss
 
@@ -481,11 +501,11 @@ def _verify(witnesses: list[Path]) -> None:
         print(f"{path.name}: {verify(witness)[1]}")
 
 
-def _gate(table: Path, expected: Path, previous: Path | None) -> int:
+def _gate(tables: list[Path], expected: Path, previous: list[Path]) -> int:
     from epsilometer.report.gate import gate
 
     try:
-        passed, lines = gate(table, expected=expected, previous=previous)
+        passed, lines = gate(tables, expected=expected, previous=previous)
     except EpsilometerError as error:
         return _refusal(error, 2)  # 1 stands for a violation, and for nothing else
     print("\n".join(lines))
@@ -493,15 +513,20 @@ def _gate(table: Path, expected: Path, previous: Path | None) -> int:
 
 
 def _catalogue() -> None:
+    from epsilometer.libraries.catalogue import LIBRARIES, library_entries
     from epsilometer.mechanisms.catalogue import catalogue
 
-    for broken in (False, True):
-        print("broken, on purpose or as printed:" if broken else "held to be correct:")
-        for name, entry in catalogue().items():
-            if bool(entry.flaw) == broken:
-                print(f"  {name}: {entry.title} ({entry.build(1.0).source})")
-                if broken:
-                    print(f"      flaw: {entry.flaw}")
+    groups = {
+        "held to be correct": [entry for entry in catalogue().values() if not entry.flaw],
+        "broken, on purpose or as printed": [entry for entry in catalogue().values() if entry.flaw],
+        "of third-party libraries": [entry for library in LIBRARIES for entry in library_entries(library)],
+    }
+    for title, entries in groups.items():
+        print(f"{title}:")
+        for entry in entries:
+            print(f"  {entry.name}: {entry.title} ({entry.build(1.0).source})")
+            if entry.flaw:
+                print(f"      flaw: {entry.flaw}")
 
 
 def _schema() -> None:

@@ -49,10 +49,15 @@ def claims(run: Run) -> Rows:
     return run.tables("ledger", SOURCES)
 
 
-def promises(run: Run) -> list[Promise]:
+def promises(run: Run, table: str = "catalogue") -> list[Promise]:
     """The verdicts on all mechanisms."""
-    path = run.path("verdicts/catalogue.csv")
+    path = run.path(f"verdicts/{table}.csv")
     return list(load_promises(path).values()) if path else []
+
+
+def library_promises(run: Run) -> list[Promise]:
+    """The verdicts on third-party libraries, if the run was to audit any."""
+    return [] if run.facts["setting"]["libraries.names"] == "[]" else promises(run, "libraries")
 
 
 def counted(values: Iterable[str], names: Iterable[str]) -> dict[str, int]:
@@ -75,16 +80,23 @@ def lead(run: Run) -> str:
     decided, audited, attacks = claims(run), promises(run), attack_rows(run)
     mechanisms = len({promise.mechanism for promise in audited})
     datasets = len({row["dataset"] for row in attacks})
+    bought = library_promises(run)
     return (
         f"{len(decided)} claims of {len({row['source'] for row in decided})} sources on differential privacy, "
-        f"{len(audited)} promises of {mechanisms} mechanisms, and {len(attacks)} membership-inference attacks on {datasets} "
-        "data sets were set against what is measured."
+        f"{len(audited)} promises of {mechanisms} mechanisms, "
+        + (f"{len(bought)} of third-party libraries, " if bought else "")
+        + f"and {len(attacks)} membership-inference attacks on {datasets} data sets were set against what is measured."
     )
 
 
 def findings(run: Run) -> list[Finding]:
     """The claims that matter most, whatever came out, and what the attacks and the audits found; the worst first."""
-    found = [*_headlines(claims(run)), *_attacks(attack_rows(run)), *_audits(promises(run))]
+    found = [
+        *_headlines(claims(run)),
+        *_libraries(library_promises(run)),
+        *_attacks(attack_rows(run)),
+        *_audits(promises(run)),
+    ]
     return sorted(found, key=lambda finding: [*SEVERITY, finding.verdict].index(finding.verdict))
 
 
@@ -120,6 +132,20 @@ def _audits(audited: list[Promise]) -> Iterator[Finding]:
         f"Of {len(broken)} such promises, {len(caught)} are found violated; "
         f"{by_box} of them by the black box too, which sees nothing but outputs.",
         "gallery",
+    )
+
+
+def _libraries(audited: list[Promise]) -> Iterator[Finding]:
+    if not audited:
+        return
+    caught = [promise for promise in audited if promise.violated]
+    yield Finding(
+        "violated" if caught else "consistent",
+        "Third-party libraries",
+        "Calls of libraries that others rely on spend no more than the epsilon that they are given.",
+        f"Of {len(audited)} such promises, {len(caught)} are found violated"
+        + (f": {'; '.join(promise.name + ' ' + promise.spent for promise in caught)}." if caught else "."),
+        "libraries",
     )
 
 

@@ -6,7 +6,7 @@ A violation is expected if config/expected.yaml, or another file like it, names 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from epsilometer.core import EpsilometerError
+from epsilometer.libraries.catalogue import LIBRARIES, library_entries
 from epsilometer.mechanisms.catalogue import catalogue
 from epsilometer.report.promises import Promise, Promises, load_promises, problems
 
@@ -30,13 +31,13 @@ class Expected(BaseModel):
     reason: str = Field(min_length=1, description="Why, in a sentence.")
 
 
-def gate(table: Path, *, expected: Path, previous: Path | None = None) -> tuple[bool, list[str]]:
-    """Whether every violation in the table is expected, and what to say about it, line by line.
+def gate(tables: Sequence[Path], *, expected: Path, previous: Sequence[Path] = ()) -> tuple[bool, list[str]]:
+    """Whether every violation in the tables is expected, and what to say about it, line by line.
 
-    Neither an expected violation that did not occur nor a change since the previous table closes the gate.
+    Neither an expected violation that did not occur nor a change since the previous tables closes the gate.
     """
-    findings, promises = load_expected(expected), load_promises(table)
-    earlier = load_promises(previous) if previous else None
+    findings, promises = load_expected(expected), load_promises(*tables)
+    earlier = load_promises(*previous) if previous else None
     violated = [promise for promise in promises.values() if promise.violated]
     unexpected = [promise for promise in violated if promise.mechanism not in findings]
     lines = [_accusation(promise) for promise in unexpected]
@@ -47,7 +48,8 @@ def gate(table: Path, *, expected: Path, previous: Path | None = None) -> tuple[
     lines += _absent(findings, promises)
     if earlier is not None:
         changes = list(_changes(earlier, promises))
-        lines.append(f"changed since {previous}:" if changes else f"nothing changed since {previous}")
+        since = ", ".join(map(str, previous))
+        lines.append(f"changed since {since}:" if changes else f"nothing changed since {since}")
         lines += [f"  {change}" for change in changes]
     return not unexpected, lines
 
@@ -63,10 +65,11 @@ def load_expected(path: Path) -> dict[str, str]:
     except (yaml.YAMLError, ValueError) as error:
         raise EpsilometerError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
     reasons: dict[str, str] = {}
+    known = {*catalogue(), *(entry.name for library in LIBRARIES for entry in library_entries(library))}
     for finding in findings:
         if finding.mechanism in reasons:
             raise EpsilometerError(f"{path} names the mechanism {finding.mechanism} twice")
-        if finding.mechanism not in catalogue():
+        if finding.mechanism not in known:
             raise EpsilometerError(
                 f"{path} names the mechanism {finding.mechanism!r}, which is not one that `epsilometer catalogue` lists"
             )

@@ -18,9 +18,21 @@ from markupsafe import Markup
 from epsilometer.claims.ledger import SOURCES
 from epsilometer.core.tables import written_whole
 from epsilometer.figures.names import ATTACKS, DATASETS, MECHANISMS, METHODS, TARGETS
+from epsilometer.libraries.catalogue import LIBRARIES, library_entries
 from epsilometer.mechanisms.catalogue import Entry, families
 from epsilometer.report import captions
-from epsilometer.report.findings import OUTCOMES, VERDICTS, attack_rows, claims, counted, findings, lead, number, promises
+from epsilometer.report.findings import (
+    OUTCOMES,
+    VERDICTS,
+    attack_rows,
+    claims,
+    counted,
+    findings,
+    lead,
+    library_promises,
+    number,
+    promises,
+)
 from epsilometer.report.promises import Promise
 from epsilometer.report.run import UNFINISHED, Rows, Run
 from epsilometer.report.svg import Figures
@@ -114,6 +126,7 @@ def _content(run: Run, attachments: Attachments) -> dict[str, Any]:
         "recovered": _recovered(run, attachments),
         "cards": list(_cards(run, attachments, audited)),
         "attacks": _attacks(run, attachments),
+        "libraries": _libraries(run, attachments),
         "tables": list(_tables(run, attachments)),
         "again_of": {"verdicts": attachments.again(["verdicts/catalogue.csv"], ["verdicts/catalogue.csv"])},
         "words": {"outcomes": captions.OUTCOMES, "verdicts": captions.VERDICTS},
@@ -284,6 +297,22 @@ def _attacks(run: Run, attachments: Attachments) -> dict[str, Any]:
         ],
         "again": attachments.again(names, names),
         "figures": [_shown(attachments, name, datasets) for name in ("membership_utility", "anonymised_tables")],
+    }
+
+
+def _libraries(run: Run, attachments: Attachments) -> dict[str, Any] | None:
+    """What was audited of other people's libraries, and what came out; nothing if the run was to audit none."""
+    if run.facts["setting"]["libraries.names"] == "[]":
+        return None
+    own = {entry.name: entry for library in LIBRARIES for entry in library_entries(library)}
+    costs = {row["mechanism"]: row for row in run.table("verdicts/libraries")}
+    return {
+        "rows": [
+            {"promise": promise, "title": own[promise.mechanism].title, "flaw": own[promise.mechanism].flaw}
+            | {"call": own[promise.mechanism].build(1.0).source, "cost": costs[promise.mechanism]}
+            for promise in library_promises(run)
+        ],
+        "again": attachments.again(["verdicts/libraries.csv"], ["verdicts/libraries.csv"]),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -73,19 +73,24 @@ class Promise(BaseModel):
 Promises = Mapping[tuple[str, float], Promise]
 
 
-def load_promises(path: Path) -> Promises:
-    """The promises of a table, by mechanism and promised epsilon."""
+def load_promises(*paths: Path) -> Promises:
+    """The promises of all these tables, by mechanism and promised epsilon."""
     promises: dict[tuple[str, float], Promise] = {}
+    for path in paths:
+        for promise in _promises(path):
+            key = (promise.mechanism, promise.promised)
+            if key in promises:
+                raise EpsilometerError(f"{path} has a second verdict on {promise.name}; there must be one")
+            promises[key] = promise
+    return promises
+
+
+def _promises(path: Path) -> Iterator[Promise]:
     for number, row in enumerate(read_table(path, *Promise.model_fields), start=1):
         try:
-            promise = Promise.model_validate(row)
+            yield Promise.model_validate(row)
         except ValidationError as error:
             raise EpsilometerError(f"{path}: row {number} is no verdict: {problems(error)}") from None
-        key = (promise.mechanism, promise.promised)
-        if key in promises:
-            raise EpsilometerError(f"{path} has two verdicts on {promise.name}; there must be one")
-        promises[key] = promise
-    return promises
 
 
 def problems(error: ValidationError) -> str:

@@ -1,0 +1,1 @@
+"""Programs that run inside the environments of the libraries; nothing here imports this project."""

@@ -1,0 +1,136 @@
+"""The audits of diffprivlib, in the environment that the workflow makes for it, against the laws that its code implies."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from epsilometer.cli import main
+from epsilometer.core import Array, read_table, stream
+from epsilometer.libraries.catalogue import LIBRARIES, PARTS, library_entries
+from epsilometer.libraries.diffprivlib import NAME, VERSION, entries
+from epsilometer.mechanisms.catalogue import Entry
+from tests.workflow.conftest import ROOT, new_project
+
+pytestmark = pytest.mark.xdist_group("libraries")  # its tests share one environment
+
+FALSE_FAILURE = 1e-6
+NORM = 100.0
+NAMES = [entry.name for entry in library_entries(NAME)]
+
+
+@pytest.fixture(scope="session")
+def python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The Python of the library's environment, made by the workflow's rule."""
+    project = new_project(tmp_path_factory.mktemp("libraries") / "project")
+    run = project.snakemake(f".libraries/{NAME}/ready.txt")
+    assert run.returncode == 0, run.stdout
+    return str(project.folder / f".libraries/{NAME}/bin/python")
+
+
+def entry_of(name: str, python: str) -> Entry:
+    return next(entry for part in entries(python).values() for entry in part if entry.name == f"{NAME}_{name}")
+
+
+def test_it_is_the_version_that_is_named() -> None:
+    (locked,) = re.findall(rf"^{NAME}==(\S+)", (ROOT / f"workflow/envs/{NAME}.lock").read_text(), re.MULTILINE)
+    assert locked == VERSION
+    assert list(LIBRARIES) == [NAME]
+    assert tuple(entries("")) == PARTS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_seed_decides_every_output_and_pairs_fit_the_promise(name: str, python: str) -> None:
+    entry = entry_of(name.removeprefix(f"{NAME}_"), python)
+    mechanism = entry.build(2.0)
+    assert mechanism.guarantee
+    assert mechanism.guarantee.epsilon == 2.0
+    assert mechanism.source.startswith(f"{NAME} {VERSION}, ")
+    for pair in entry.pairs():
+        assert pair.adjacency == mechanism.guarantee.adjacency
+    one, same = (mechanism.sample(entry.pairs()[0].first, 20, stream(1, name)) for _ in range(2))
+    assert len(one) == 20
+    assert np.array_equal(one, same)
+    assert len(np.unique(one, axis=0)) > 1
+
+
+def test_laplace_and_geometric_noise_follow_their_laws(python: str) -> None:
+    data = entry_of("laplace", python).pairs()[0].first
+    assert isinstance(data, np.ndarray)
+    count = float(data.sum())
+    drawn = entry_of("laplace", python).build(0.5).sample(data, 4000, stream(2, "laplace"))[:, 0]
+    assert stats.kstest(drawn, stats.laplace(count, 1 / 0.5).cdf).pvalue > FALSE_FAILURE
+    noise = entry_of("geometric", python).build(0.5).sample(data, 4000, stream(2, "geometric"))[:, 0] - count
+    zero = math.expm1(0.5) / (math.exp(0.5) + 1)  # (1 - a)/(1 + a), a = exp(-epsilon)
+    assert stats.binomtest(int(np.sum(noise == 0)), 4000, zero).pvalue > FALSE_FAILURE
+
+
+def noise_behind(w: Array, record: float, epsilon: float) -> Array:
+    """The noise that makes w the minimiser: the risk's gradient, of one record with label -1, the other being 0."""
+    return -(_regularisation(epsilon) * w + record * expit(record * w))
+
+
+def _regularisation(epsilon: float) -> float:
+    """What the library adds where epsilon leaves no room for the curvature, which it takes as R/4."""
+    return NORM / 4 / math.expm1(epsilon / 4)
+
+
+@pytest.mark.parametrize("side", ["first", "second"])
+def test_a_large_norm_gives_the_law_that_its_code_implies(python: str, side: str) -> None:
+    """The noise has density k/2 exp(-k |b|), k = (epsilon/2)/(2 R), and falls in w: P(w <= t) = P(b >= b(t))."""
+    entry, epsilon = entry_of("logistic_regression_large_norm", python), 1.0
+    data = getattr(entry.pairs()[0], side)
+    record = NORM * float(data.features[-1, 0])
+    drawn = entry.build(epsilon).sample(data, 2000, stream(3, "large norm", side))[:, 0]
+    law = stats.laplace(scale=4 * NORM / epsilon)
+    assert stats.kstest(drawn, lambda t: law.sf(noise_behind(t, record, epsilon))).pvalue > FALSE_FAILURE
+
+
+def test_that_law_spends_more_than_the_promise() -> None:
+    """-epsilon/8 + log(1 + R expm1(epsilon/4)) at w = 0, where the record bends the risk by R^2/4."""
+    epsilon, w = 1.0, np.zeros(1)
+    rate = epsilon / (4 * NORM)
+    shifted = -rate * (np.abs(noise_behind(w, NORM, epsilon)) - np.abs(noise_behind(w, 0.0, epsilon)))
+    bent = math.log1p(NORM**2 / 4 / _regularisation(epsilon))
+    spent = float(shifted[0]) + bent
+    assert spent == pytest.approx(-epsilon / 8 + math.log1p(NORM * math.expm1(epsilon / 4)))
+    assert spent > 3
+
+
+def test_an_intercept_without_a_penalty_tells_a_record_that_stands_apart(python: str) -> None:
+    """Being unsure at one end and sure at the other: with the record apart in about 3% of the fits, else hardly ever.
+
+    The two counts of 1,500 fits each come out the wrong way round with a probability below 1e-6.
+    """
+    entry = entry_of("logistic_regression", python)
+    pair, mechanism = entry.pairs()[0], entry.build(1.0)
+    counts = []
+    for data in (pair.first, pair.second):
+        sure = mechanism.sample(data, 1500, stream(4, "intercept"))
+        counts.append(int(np.sum((sure[:, 0] != 1) & (sure[:, 1] == 1))))
+    assert counts[0] > 3 * counts[1] + 10
+
+
+def test_from_the_command_to_a_verdict(tmp_path: Path, python: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = entries(python)["models"][2:3]
+    monkeypatch.setitem(LIBRARIES, NAME, lambda _: {"models": one})
+    audit, seconds, verdicts = (tmp_path / f"{name}.csv" for name in ("audit", "seconds", "verdicts"))
+    options = ["--python", python, "--epsilons", "1", "--trials", "1000", "--seed", "1", "--seconds", str(seconds)]
+    assert main(["library_audit", NAME, "models", *options, "--output", str(audit)]) == 0
+    rows = read_table(audit)
+    assert [row["mechanism"] for row in rows] == [f"{NAME}_logistic_regression_no_intercept"]
+    assert {row["auditor"] for row in rows} == {"black box"}
+    assert main(["verdicts", str(audit), "--seconds", str(seconds), "--confidence", "0.95", "--output", str(verdicts)]) == 0
+    assert len(read_table(verdicts)) == len(rows)
+
+
+def test_an_unknown_library_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--python", "x", "--epsilons", "1", "--trials", "1000", "--seed", "1", "--seconds", str(tmp_path / "s.csv")]
+    assert main(["library_audit", "nonesuch", "models", *options, "--output", str(tmp_path / "a.csv")]) == 1
+    assert capsys.readouterr().err == "epsilometer: there is no library 'nonesuch'; there are diffprivlib\n"
