@@ -10,7 +10,7 @@ SNAKEMAKE = $(BIN)/snakemake --workflow-profile workflow/profiles/default --conf
 
 .PHONY: all quick validate test lint bench screenshot lock clean help
 
-all: $(READY) ## regenerate every table, every figure and the page (about 8 minutes on 2 cores)
+all: $(READY) ## regenerate every table, every figure and the page (about 9 minutes on 2 cores)
 	$(SNAKEMAKE)
 
 quick: $(READY) ## the same workflow on little data (under two minutes), into results/quick

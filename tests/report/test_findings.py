@@ -79,7 +79,7 @@ def test_correct_and_flawed_mechanisms_are_counted_apart(tmp_path: Path) -> None
     assert found["Audits"].sentence == "Of 1 such promises, 0 are found violated."
     assert found["The broken gallery"].verdict == "violated"
     assert found["The broken gallery"].sentence.startswith(
-        "Of 2 such promises, 2 are found violated; 1 of them by the black"
+        "Of 2 such promises, 2 are found violated; on 1 of them the black"
     )
 
 

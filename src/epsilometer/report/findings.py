@@ -115,38 +115,30 @@ def _audits(audited: list[Promise]) -> Iterator[Finding]:
     correct = [promise for promise in audited if promise.mechanism not in flawed]
     broken = [promise for promise in audited if promise.mechanism in flawed]
     caught = [promise for promise in broken if promise.violated]
-    wrong = [promise for promise in correct if promise.violated]
-    yield Finding(
-        "violated" if wrong else "consistent",
-        "Audits",
-        "Mechanisms that are held to be correct keep their promises.",
-        f"Of {len(correct)} such promises, {len(wrong)} are found violated"
-        + (f": {', '.join(promise.name + ' ' + promise.spent for promise in wrong)}." if wrong else "."),
-        "mechanisms",
-    )
+    yield _kept(correct, "Audits", "Mechanisms that are held to be correct keep their promises.", "mechanisms")
     by_box = sum(promise.black_box > promise.promised for promise in caught)
     yield Finding(
         "violated" if caught else "consistent",
         "The broken gallery",
         "Mechanisms with a known flaw, in proofs or in code, spend more than they promise.",
-        f"Of {len(broken)} such promises, {len(caught)} are found violated; "
-        f"{by_box} of them by the black box too, which sees nothing but outputs.",
+        f"Of {len(broken)} such promises, {len(caught)} are found violated; on {by_box} of them the black box, which sees "
+        "nothing but outputs, certifies more than the promise too.",
         "gallery",
     )
 
 
 def _libraries(audited: list[Promise]) -> Iterator[Finding]:
-    if not audited:
-        return
+    if audited:
+        claim = "Calls of libraries that others rely on spend no more than the epsilon that they are given."
+        yield _kept(audited, "Third-party libraries", claim, "libraries")
+
+
+def _kept(audited: list[Promise], place: str, claim: str, anchor: str) -> Finding:
+    """Whether all of these promises are kept; if not, which are broken."""
     caught = [promise for promise in audited if promise.violated]
-    yield Finding(
-        "violated" if caught else "consistent",
-        "Third-party libraries",
-        "Calls of libraries that others rely on spend no more than the epsilon that they are given.",
-        f"Of {len(audited)} such promises, {len(caught)} are found violated"
-        + (f": {'; '.join(promise.name + ' ' + promise.spent for promise in caught)}." if caught else "."),
-        "libraries",
-    )
+    which = f": {'; '.join(f'{promise.name} {promise.spent}' for promise in caught)}" if caught else ""
+    sentence = f"Of {len(audited)} such promises, {len(caught)} are found violated{which}."
+    return Finding("violated" if caught else "consistent", place, claim, sentence, anchor)
 
 
 def _attacks(rows: Rows) -> Iterator[Finding]:
