@@ -20,7 +20,7 @@ validate: $(READY) ## how often the auditors err on correct mechanisms, 1,000 re
 	$(SNAKEMAKE) validate
 
 test: $(READY) lint ## all tests
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses 2
 
 lint: $(READY) ## style, types and workflow checks
 	$(BIN)/ruff check .

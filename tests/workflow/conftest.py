@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from epsilometer.core import stream
+from tests.shared import made_once
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "Makefile", "environment.yml", "workflow", "config", "src")
@@ -81,10 +82,12 @@ def new_project(folder: Path) -> Project:
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project whose quick run has finished, on two cores; tests must leave its files as they are."""
-    project = new_project(tmp_path_factory.mktemp("finished") / "project")
-    run = project.snakemake()
-    assert run.returncode == 0, run.stdout
-    return project
+
+    def make(folder: Path) -> None:
+        run = new_project(folder).snakemake()
+        assert run.returncode == 0, run.stdout
+
+    return Project(made_once(tmp_path_factory, "finished", make))
 
 
 @pytest.fixture
@@ -96,7 +99,8 @@ def project(tmp_path: Path) -> Project:
 @pytest.fixture
 def edited(finished: Project, tmp_path: Path) -> Project:
     """A finished project of the test's own, to edit."""
-    shutil.copytree(finished.folder, tmp_path / "edited")
+    passing = shutil.ignore_patterns("log", "tmp*")  # of Snakemake, in which another test may be writing
+    shutil.copytree(finished.folder, tmp_path / "edited", ignore=passing)
     return Project(tmp_path / "edited")
 
 

@@ -14,8 +14,6 @@ from epsilometer.figures.names import MECHANISMS
 from epsilometer.mechanisms.catalogue import catalogue, families
 from tests.workflow.conftest import Project, write_own
 
-pytestmark = pytest.mark.xdist_group("workflow")  # its tests share one finished run
-
 EXPERIMENTS = {
     "tuning": 4,
     "epsilon_curve": 4,

@@ -128,7 +128,10 @@ def _content(run: Run, attachments: Attachments) -> dict[str, Any]:
         "attacks": _attacks(run, attachments),
         "libraries": _libraries(run, attachments),
         "tables": list(_tables(run, attachments)),
-        "again_of": {"verdicts": attachments.again(["verdicts/catalogue.csv"], ["verdicts/catalogue.csv"])},
+        "again_of": {
+            name.partition("/")[0]: attachments.again([name], [name])
+            for name in ("verdicts/catalogue.csv", "provenance/run.csv")
+        },
         "words": {"outcomes": captions.OUTCOMES, "verdicts": captions.VERDICTS},
         "methods": METHODS,
         "datasets": DATASETS,
