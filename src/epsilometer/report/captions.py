@@ -80,7 +80,7 @@ FIGURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "extension_tuning": ("Tuning of lambda on the same data.", ("tuning/{dataset}.csv",)),
     "membership_utility": (
         "What privacy costs and what attackers gain, by data set: test errors with and without noise on the left; promised "
-        "epsilon and the largest that an attack certifies on the right.",
+        "epsilon and the largest that an attack certifies on the right (each at 95%, not corrected for how many there are).",
         ("membership/{dataset}.csv",),
     ),
     "anonymised_tables": (
