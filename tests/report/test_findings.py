@@ -13,6 +13,7 @@ from epsilometer.cli import main
 from epsilometer.core import write_table
 from epsilometer.report.findings import Finding, attack_rows, findings, lead, number
 from epsilometer.report.run import Run
+from tests.report.test_gate import ROW as PROMISE
 
 CLAIM = {
     "id": "nips08-x",
@@ -24,18 +25,6 @@ CLAIM = {
     "evidence": "It was seen to.",
     "factor": math.nan,
     "instead": math.nan,
-}
-PROMISE = {
-    "mechanism": "laplace_count",
-    "promised": 1.0,
-    "delta": 0.0,
-    "exact": 1.0,
-    "sampled_curve": math.nan,
-    "sampled": 0.9,
-    "black_box": 0.8,
-    "one_run": math.nan,
-    "p_value": 1.0,
-    "verdict": "tight",
 }
 BROKEN = PROMISE | {"mechanism": "laplace_half_scale", "exact": 2.0, "black_box": 1.8, "verdict": "violated"}
 ATTACK = {

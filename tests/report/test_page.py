@@ -16,7 +16,8 @@ from epsilometer.cli import main
 from epsilometer.core import write_table
 from epsilometer.mechanisms.catalogue import catalogue
 from epsilometer.report.page import LARGEST
-from tests.report.test_findings import ATTACK, CLAIM, PROMISE
+from tests.report.test_findings import ATTACK, CLAIM
+from tests.report.test_gate import ROW as PROMISE
 
 NASTY = "</script><script>alert(1)</script> & <b>"
 NUMBERS = {"trials": 1000, "seconds": 0.5}
