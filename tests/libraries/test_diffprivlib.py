@@ -21,7 +21,7 @@ from tests.workflow.conftest import ROOT, new_project
 
 FALSE_FAILURE = 1e-6
 NORM = 100.0
-NAMES = [entry.name for entry in library_entries(NAME)]
+NAMES = list(library_entries())
 
 
 @pytest.fixture(scope="session")

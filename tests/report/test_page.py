@@ -99,14 +99,16 @@ def test_files_come_along_and_large_ones_stay_beside_it(folder: Path) -> None:
 
 def test_libraries_are_shown_with_what_was_found(folder: Path) -> None:
     found = {"mechanism": "diffprivlib_logistic_regression", "exact": math.nan, "black_box": 2.0, "verdict": "violated"}
-    write_table(folder / "verdicts/libraries.csv", [PROMISE | found | NUMBERS])
+    cheaper = PROMISE | found | {"promised": 0.5, "verdict": "tight"} | NUMBERS | {"trials": 77}
+    write_table(folder / "verdicts/libraries.csv", [PROMISE | found | NUMBERS, cheaper])
     text = built(folder)
     assert (
-        "Of 1 such promises, 1 are found violated: diffprivlib_logistic_regression at epsilon = 1 spends at least 2" in text
+        "Of 2 such promises, 1 are found violated: diffprivlib_logistic_regression at epsilon = 1 spends at least 2" in text
     )
     section = text[text.index('id="libraries"') : text.index('id="reading"')]
     assert "<code>diffprivlib 0.6.6, models.LogisticRegression(data_norm=1)</code>" in section
     assert "The penalty leaves the intercept out" in section
+    assert re.findall(r'data-label="Outputs drawn" class="number" data-value="(\d+)"', section) == ["1000", "77"]
     assert 'class="chip violated"' in section
 
 

@@ -60,7 +60,7 @@ rule library_audit:
         " --seconds {output.seconds} --output {output.table} 2> {log}"
 
 
-rule library_verdicts:
+use rule verdicts as library_verdicts with:
     input:
         tables=[table("library_audit", part) for part in library_parts()],
         seconds=[seconds_of(part) for part in library_parts()],
@@ -76,16 +76,5 @@ rule library_verdicts:
         log_of("library_verdicts", "libraries"),
     benchmark:
         time_of("library_verdicts", "libraries")
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=500,
-    params:
-        code=code_hash("audits"),
-        confidence=settings.audits.confidence,
     message:
         "Verdicts on third-party libraries"
-    shell:
-        "epsilometer verdicts {input.tables} --seconds {input.seconds} --confidence {params.confidence}"
-        " --output {output} 2> {log}"

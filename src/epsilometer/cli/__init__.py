@@ -513,13 +513,13 @@ def _gate(tables: list[Path], expected: Path, previous: list[Path]) -> int:
 
 
 def _catalogue() -> None:
-    from epsilometer.libraries.catalogue import LIBRARIES, library_entries
+    from epsilometer.libraries.catalogue import library_entries
     from epsilometer.mechanisms.catalogue import catalogue
 
     groups = {
         "held to be correct": [entry for entry in catalogue().values() if not entry.flaw],
         "broken, on purpose or as printed": [entry for entry in catalogue().values() if entry.flaw],
-        "of third-party libraries": [entry for library in LIBRARIES for entry in library_entries(library)],
+        "of third-party libraries": list(library_entries().values()),
     }
     for title, entries in groups.items():
         print(f"{title}:")

@@ -14,9 +14,9 @@ LIBRARIES = {diffprivlib.NAME: diffprivlib.entries}
 PARTS = ("mechanisms", "models")
 
 
-def library_entries(library: str) -> list[Entry]:
-    """Everything that is audited of a library, to be named and described; it cannot be run."""
-    return [entry for entries in LIBRARIES[library]("").values() for entry in entries]
+def library_entries() -> dict[str, Entry]:
+    """Everything that is audited of any library, by name, to be described; it cannot be run."""
+    return {entry.name: entry for parts in LIBRARIES.values() for entries in parts("").values() for entry in entries}
 
 
 def library_audit(

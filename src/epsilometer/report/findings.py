@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, get_args
 
 from epsilometer.audits.confidence import holm
@@ -44,20 +45,27 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}"
 
 
+@cache
 def claims(run: Run) -> Rows:
     """The decisions on all claims, source by source."""
     return run.tables("ledger", SOURCES)
 
 
+@cache
 def promises(run: Run, table: str = "catalogue") -> list[Promise]:
     """The verdicts on all mechanisms."""
     path = run.path(f"verdicts/{table}.csv")
     return list(load_promises(path).values()) if path else []
 
 
+def audits_libraries(run: Run) -> bool:
+    """Whether the run was to audit any third-party library."""
+    return run.facts["setting"]["libraries.names"] != "[]"
+
+
 def library_promises(run: Run) -> list[Promise]:
-    """The verdicts on third-party libraries, if the run was to audit any."""
-    return [] if run.facts["setting"]["libraries.names"] == "[]" else promises(run, "libraries")
+    """The verdicts on third-party libraries."""
+    return promises(run, "libraries") if audits_libraries(run) else []
 
 
 def counted(values: Iterable[str], names: Iterable[str]) -> dict[str, int]:
@@ -66,6 +74,7 @@ def counted(values: Iterable[str], names: Iterable[str]) -> dict[str, int]:
     return {name: found[name] for name in names}
 
 
+@cache
 def attack_rows(run: Run) -> Rows:
     """Every attack of membership inference on every data set, and whether it breaks the promise after Holm's correction."""
     folder = run.results / "membership"

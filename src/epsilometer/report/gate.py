@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from epsilometer.core import EpsilometerError
-from epsilometer.libraries.catalogue import LIBRARIES, library_entries
+from epsilometer.libraries.catalogue import library_entries
 from epsilometer.mechanisms.catalogue import catalogue
 from epsilometer.report.promises import Promise, Promises, load_promises, problems
 
@@ -65,7 +65,7 @@ def load_expected(path: Path) -> dict[str, str]:
     except (yaml.YAMLError, ValueError) as error:
         raise EpsilometerError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
     reasons: dict[str, str] = {}
-    known = {*catalogue(), *(entry.name for library in LIBRARIES for entry in library_entries(library))}
+    known = catalogue() | library_entries()
     for finding in findings:
         if finding.mechanism in reasons:
             raise EpsilometerError(f"{path} names the mechanism {finding.mechanism} twice")

@@ -18,13 +18,14 @@ from markupsafe import Markup
 from epsilometer.claims.ledger import SOURCES
 from epsilometer.core.tables import written_whole
 from epsilometer.figures.names import ATTACKS, DATASETS, MECHANISMS, METHODS, TARGETS
-from epsilometer.libraries.catalogue import LIBRARIES, library_entries
+from epsilometer.libraries.catalogue import library_entries
 from epsilometer.mechanisms.catalogue import Entry, families
 from epsilometer.report import captions
 from epsilometer.report.findings import (
     OUTCOMES,
     VERDICTS,
     attack_rows,
+    audits_libraries,
     claims,
     counted,
     findings,
@@ -208,7 +209,7 @@ def _recovered(run: Run, attachments: Attachments) -> dict[str, Any]:
 
 def _cards(run: Run, attachments: Attachments, audited: list[Promise]) -> Iterator[dict[str, Any]]:
     """A card for each mechanism of the catalogue, audited or left out."""
-    costs = {(row["mechanism"], row["promised"]): row for row in run.table("verdicts/catalogue")}
+    costs = _costs(run, "catalogue")
     for family, entries in families().items():
         files = [f"audit/{family}.csv", "verdicts/catalogue.csv", "privacy_loss/catalogue.csv"]
         for entry in entries:
@@ -305,18 +306,22 @@ def _attacks(run: Run, attachments: Attachments) -> dict[str, Any]:
 
 def _libraries(run: Run, attachments: Attachments) -> dict[str, Any] | None:
     """What was audited of other people's libraries, and what came out; nothing if the run was to audit none."""
-    if run.facts["setting"]["libraries.names"] == "[]":
+    if not audits_libraries(run):
         return None
-    own = {entry.name: entry for library in LIBRARIES for entry in library_entries(library)}
-    costs = {row["mechanism"]: row for row in run.table("verdicts/libraries")}
+    own, costs = library_entries(), _costs(run, "libraries")
     return {
         "rows": [
             {"promise": promise, "title": own[promise.mechanism].title, "flaw": own[promise.mechanism].flaw}
-            | {"call": own[promise.mechanism].build(1.0).source, "cost": costs[promise.mechanism]}
+            | {"call": own[promise.mechanism].build(1.0).source, "cost": costs[promise.mechanism, promise.promised]}
             for promise in library_promises(run)
         ],
         "again": attachments.again(["verdicts/libraries.csv"], ["verdicts/libraries.csv"]),
     }
+
+
+def _costs(run: Run, table: str) -> dict[tuple[str, float], dict[str, Any]]:
+    """The rows of a table of verdicts, with what the audits cost, by mechanism and promised epsilon."""
+    return {(row["mechanism"], row["promised"]): row for row in run.table(f"verdicts/{table}")}
 
 
 def _tables(run: Run, attachments: Attachments) -> Iterator[dict[str, Any]]:

@@ -28,7 +28,7 @@ class Gap:
     """Whether its own job failed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """The folder of results. What is missing, or was not remade since its code or inputs changed, reads as empty.
 
