@@ -1,4 +1,4 @@
-# Two commands: `make` regenerates everything, `make test` checks everything. Both set up what they need in .venv.
+# `make` regenerates everything, and `make test` checks everything. Both first install what they need into .venv.
 PYTHON ?= python3
 CONFIG ?= config/config.yaml
 CORES ?= all
@@ -8,46 +8,53 @@ READY := .venv/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 SNAKEMAKE = $(BIN)/snakemake --workflow-profile workflow/profiles/default --configfile $(CONFIG) --cores $(CORES)
 
-.PHONY: all quick validate test lint bench screenshot lock clean help
+.PHONY: all quick validate test check lint docs bench screenshot lock clean help
 
 all: $(READY) ## regenerate every table, every figure and the page (about 9 minutes on 2 cores)
 	$(SNAKEMAKE)
 
-quick: $(READY) ## the same workflow on little data (under two minutes), into results/quick
+quick: $(READY) ## the same workflow on little data, into results/quick (under two minutes)
 	$(MAKE) all CONFIG=config/quick.yaml
 
-validate: $(READY) ## how often the auditors err on correct mechanisms, 1,000 repetitions (about 40 minutes on 2 cores)
+validate: $(READY) ## error rates of the auditors on correct mechanisms, from 1,000 repetitions (about 40 minutes on 2 cores)
 	$(SNAKEMAKE) validate
 
-test: $(READY) lint ## all tests
+test: $(READY) lint ## all tests (about ten minutes on 2 cores)
 	$(BIN)/python -m pytest --numprocesses 2
 
-lint: $(READY) ## style, types and workflow checks
+check: $(READY) lint ## the fast tests (under 90 seconds on 2 cores)
+	$(BIN)/python -m pytest --numprocesses 2 -m "not slow"
+
+docs: $(READY) ## regenerate the generated pages of the documentation, and build the site into site/
+	$(BIN)/python -m epsilometer.report.documentation
+	$(BIN)/mkdocs build --strict
+
+lint: $(READY) ## check style, types and the workflow's rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 
-bench: $(READY) ## speed figures, on one core; PARTS="solver audits" for some of them
+bench: $(READY) ## benchmarks on one core; PARTS="solver audits" selects some of them
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench $(PARTS)
 
-screenshot: $(READY) ## the README's picture of the page, after `make` (needs chromium)
+screenshot: $(READY) ## renew the README's picture of the page, after `make` (needs chromium)
 	$(BIN)/python -m tests.browser reports/index.html docs/report.png
 
-lock: ## renew requirements.lock from pyproject.toml (then bring environment.yml along)
+lock: ## renew the lock files from pyproject.toml and the libraries' requirements (then update environment.yml by hand)
 	$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install --quiet uv
 	.venv-lock/bin/uv pip compile pyproject.toml --all-extras --universal --fork-strategy fewest --python-version 3.11 \
 	  --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet --output-file requirements.lock
-	printf 'diffprivlib==0.6.6\nscikit-learn>=1.5,<1.7\n' | .venv-lock/bin/uv pip compile - --universal --fork-strategy fewest \
-	  --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet \
-	  --output-file workflow/envs/diffprivlib.lock
+	for library in src/epsilometer/libraries/*/requirements.in; do .venv-lock/bin/uv pip compile $$library --universal \
+	  --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet \
+	  --output-file $${library%.in}.lock || exit 1; done
 	rm -r .venv-lock
 
-clean: ## remove what was built, but not the environment
-	rm -rf results reports/*.html logs .snakemake
+clean: ## remove all results, pages and logs, but not the environment
+	rm -rf results reports/*.html logs site .snakemake
 
-help: ## this list
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements.lock pyproject.toml

@@ -10,16 +10,20 @@ configfile: "config/config.yaml"
 report: "workflow/report/run.rst"
 
 
-include: "workflow/rules/common.smk"
+include: "workflow/rules/settings.smk"
+include: "workflow/rules/paths.smk"
+include: "workflow/rules/commands.smk"
+include: "workflow/rules/inputs.smk"
+include: "workflow/rules/run.smk"
+include: "workflow/rules/jobs.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/experiments.smk"
-include: "workflow/rules/anonymised_tables.smk"
+include: "workflow/rules/papers.smk"
 include: "workflow/rules/audits.smk"
-include: "workflow/rules/libraries.smk"
 include: "workflow/rules/membership.smk"
+include: "workflow/rules/libraries.smk"
 include: "workflow/rules/validation.smk"
-include: "workflow/rules/claims.smk"
-include: "workflow/rules/figures.smk"
+include: "workflow/rules/provenance.smk"
+include: "workflow/rules/targets.smk"
 include: "workflow/rules/page.smk"
 
 
@@ -27,24 +31,3 @@ rule all:
     default_target: True
     input:
         settings.page,
-
-
-rule experiments:
-    input:
-        experiment_targets(),
-
-
-rule audits:
-    input:
-        audit_targets(),
-
-
-rule claims:
-    input:
-        claim_targets(),
-
-
-rule validate:
-    input:
-        table("validation", "summary"),
-        table("validation", "membership"),

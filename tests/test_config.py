@@ -85,7 +85,8 @@ def test_the_schema_agrees_with_the_check() -> None:
     validator = jsonschema.Draft202012Validator(json.loads((FOLDER / "schema.json").read_text()))
     assert validator.is_valid(DEFAULT)
     assert validator.is_valid(merged(DEFAULT, shipped("quick.yaml")))
-    for change in ({"sede": 1}, {"folds": 1}, {"extension": {"epsilon": -1}}, {"extension": {"datasets": ["adult"]}}):
+    mistakes = ({"sede": 1}, {"folds": 1}, {"extension": {"epsilon": -1}}, {"extension": {"datasets": ["adult"]}})
+    for change in (*mistakes, {"libraries": {"names": ["numpy"]}}):
         assert not validator.is_valid(merged(DEFAULT, change)), change
 
 
@@ -114,8 +115,9 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "share above one": ({"extension": {"holdout": 1.5}}, "extension.holdout is 1.5; it must be less than 1"),
     "unknown data set": (
         {"extension": {"datasets": ["adult"]}},
-        "extension.datasets.0 is 'adult'; it must be 'breast_cancer' or 'rand_hie'",
+        "extension.datasets: 'adult' is none of breast_cancer, rand_hie",
     ),
+    "unknown library": ({"libraries": {"names": ["numpy"]}}, "libraries.names: 'numpy' is none of diffprivlib"),
     "text for a number": ({"restarts": "many"}, "restarts is 'many'; it must be a valid integer"),
     "fraction for a count": ({"restarts": 2.5}, "restarts is 2.5; it must be a valid integer"),
     "number for a list": ({"lambdas": 0.1}, "lambdas is 0.1; it must be a valid list"),
@@ -161,7 +163,7 @@ def test_a_mistake_has_one_line(mistake: str) -> None:
         (["extension"], "extension is missing; "),
         (
             ["reproduction", "lam"],
-            "reproduction.lam is missing; it stands for: The regularisation that the paper says it used.",
+            "reproduction.lam is missing; it stands for: The regularisation lambda that the paper states.",
         ),
         (["extension", "epsilons", "largest"], "extension.epsilons.largest is missing; "),
     ],
@@ -198,7 +200,7 @@ def test_all_mistakes_are_reported_at_once() -> None:
     lines = complaints(values)
     keys = [line.removeprefix("config: ").split(" ")[0].rstrip(":") for line in lines]
     assert sorted(keys) == [
-        "extension.datasets.0",
+        "extension.datasets",
         "extension.epsilon",
         "folds",
         "lambdas.1",

@@ -1,38 +1,59 @@
-"""What a user may change, as one typed model; the JSON schema and the messages come from it."""
+"""The configuration as one typed model, from which the JSON schema and the error messages are made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from epsilometer.core import EpsilometerError
-from epsilometer.data import REAL, SMALL, SYNTHETIC
-from epsilometer.experiments.nips08 import PRINTED
-
-OWN = "own"
-"""The name under which a user's own CSV goes through the experiments."""
+from epsilometer.data import OWN, REAL, SMALL, SYNTHETIC
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-def _distinct(values: list[Any]) -> list[Any]:
+def _require_distinct(values: list[Any]) -> list[Any]:
     twice = [value for number, value in enumerate(values) if value in values[:number]]
     if twice:
         raise ValueError(f"{twice[0]!r} is there twice; its entries must differ")
     return values
 
 
-def _named(path: Path) -> Path:
+def _require_path(path: Path) -> Path:
     if path == Path():
         raise ValueError("the path is empty; name a file or folder")
     return path
 
 
-NamedPath = Annotated[Path, AfterValidator(_named)]
+def _real() -> list[str]:
+    return list(REAL)
+
+
+def _libraries() -> list[str]:
+    from epsilometer.libraries.registry import libraries
+
+    return list(libraries())
+
+
+def _require_known(find_known: Callable[[], list[str]]) -> AfterValidator:
+    def require(names: list[str]) -> list[str]:
+        for name in names:
+            if name not in find_known():
+                raise ValueError(f"{name!r} is none of {', '.join(find_known())}")
+        return names
+
+    return AfterValidator(require)
+
+
+def _list_known(find_known: Callable[[], list[str]]) -> Callable[[dict[str, Any]], None]:
+    """Adds the known names to the JSON schema of a list, so that editors can offer them."""
+    return lambda schema: schema.update(items={"type": "string", "enum": find_known()})
+
+
+NamedPath = Annotated[Path, AfterValidator(_require_path)]
 
 
 class Section(BaseModel):
@@ -40,14 +61,14 @@ class Section(BaseModel):
 
 
 class EpsilonGrid(Section):
-    """Privacy parameters of the epsilon curves, evenly spaced on a log scale."""
+    """The claimed epsilons of the epsilon curves, evenly spaced on a logarithmic scale."""
 
     smallest: Positive
     largest: Positive
     per_decade: int = Field(ge=1, strict=True)
 
     @model_validator(mode="after")
-    def _in_order(self) -> EpsilonGrid:
+    def _check_order(self) -> EpsilonGrid:
         if self.smallest >= self.largest:
             raise ValueError(f"smallest is {self.smallest:g}; it must be below largest, {self.largest:g}")
         return self
@@ -61,79 +82,80 @@ class EpsilonGrid(Section):
 class Reproduction(Section):
     """The experiments of nips08 (section 6) as the paper describes them."""
 
-    points: int = Field(ge=50, strict=True, description="Records for the experiments of each synthetic data set.")
-    holdout: int = Field(ge=50, strict=True, description="Further records, for tuning lambda.")
-    lam: Positive = Field(description="The regularisation that the paper says it used.")
+    points: int = Field(ge=50, strict=True, description="Records of each synthetic data set for the experiments.")
+    holdout: int = Field(ge=50, strict=True, description="Further records of each synthetic data set, for tuning lambda.")
+    lam: Positive = Field(description="The regularisation lambda that the paper states.")
     increment: int = Field(ge=1, strict=True, description="Training records that each point of the learning curve adds.")
     epsilons: EpsilonGrid
 
     @model_validator(mode="after")
-    def _increment_fits(self) -> Reproduction:
+    def _check_increment(self) -> Reproduction:
         if self.increment > self.points // 2:
             raise ValueError(f"increment is {self.increment}; it must be at most half of points, {self.points // 2}")
         return self
 
 
 class Extension(Section):
-    """The same protocol on other data, with lambda tuned on each."""
+    """The protocol of nips08 on other data sets, with lambda tuned on each."""
 
-    datasets: Annotated[list[Literal["breast_cancer", "rand_hie"]], AfterValidator(_distinct)] = Field(
-        description="Real data sets that ship inside dependencies."
+    datasets: Annotated[list[str], _require_known(_real), AfterValidator(_require_distinct)] = Field(
+        description="Real data sets that are part of a dependency.", json_schema_extra=_list_known(_real)
     )
     csv: NamedPath | None = Field(
         None, description="A CSV of your own: columns `label` (-1 or 1) and features of norm <= 1."
     )
-    holdout: float = Field(gt=0, lt=1, description="Share of the records set aside for tuning lambda.")
+    holdout: float = Field(gt=0, lt=1, description="Share of the records that is set aside for tuning lambda.")
     increment: float = Field(gt=0, le=0.5, description="Share of the training records that each point of a curve adds.")
-    epsilon: Positive = Field(description="Privacy parameter of the table and of the learning curve.")
+    epsilon: Positive = Field(description="Claimed epsilon of the table and of the learning curve.")
     epsilons: EpsilonGrid
 
 
 class Audits(Section):
-    """What the auditors of the catalogue may spend."""
+    """Audits of every mechanism of the catalogue."""
 
-    epsilons: Annotated[list[Positive], Field(min_length=1), AfterValidator(_distinct)] = Field(
-        description="Promised epsilons at which each mechanism is audited."
+    epsilons: Annotated[list[Positive], Field(min_length=1), AfterValidator(_require_distinct)] = Field(
+        description="Claimed epsilons at which each mechanism is audited."
     )
-    trials: int = Field(ge=1000, strict=True, description="Outputs drawn for each sampled audit: the budget.")
-    confidence: float = Field(gt=0.5, lt=1, description="Probability with which no promise is called violated wrongly.")
+    trials: int = Field(ge=1000, strict=True, description="Outputs drawn for each sampled audit.")
+    confidence: float = Field(gt=0.5, lt=1, description="Probability that no true claim of the report is called violated.")
 
 
 class Libraries(Section):
-    """The black-box audits of other people's code, each library in an environment of its own."""
+    """Black-box audits of third-party libraries, each in an environment of its own."""
 
-    names: Annotated[list[Literal["diffprivlib"]], AfterValidator(_distinct)] = Field(
-        description="Libraries that are installed and audited; none for a run without a network."
+    names: Annotated[list[str], _require_known(_libraries), AfterValidator(_require_distinct)] = Field(
+        description="Libraries to install and audit; an empty list for a run without a network.",
+        json_schema_extra=_list_known(_libraries),
     )
-    epsilons: Annotated[list[Positive], Field(min_length=1), AfterValidator(_distinct)] = Field(
-        description="Promised epsilons at which they are audited."
+    epsilons: Annotated[list[Positive], Field(min_length=1), AfterValidator(_require_distinct)] = Field(
+        description="Claimed epsilons at which they are audited."
     )
-    trials: int = Field(ge=1000, strict=True, description="Outputs drawn of each mechanism or function.")
-    fits: int = Field(ge=1000, strict=True, description="Models fitted of each kind.")
+    trials: int = Field(ge=1000, strict=True, description="Outputs drawn for each audit of a mechanism or function.")
+    fits: int = Field(ge=1000, strict=True, description="Models trained for each audit of a learner.")
 
 
 class AnonymisedTables(Section):
     """The attacks on anonymised tables, and on the same counts under Laplace noise."""
 
-    epsilons: Annotated[list[Positive], Field(min_length=1), AfterValidator(_distinct)] = Field(
-        description="Epsilons of the noisy counts."
+    epsilons: Annotated[list[Positive], Field(min_length=1), AfterValidator(_require_distinct)] = Field(
+        description="Claimed epsilons of the noisy counts."
     )
     trials: int = Field(ge=1000, strict=True, description="Simulated attacks of each kind.")
 
 
 class Membership(Section):
-    """Membership inference on every data set, and on a small one where leakage is real."""
+    """Membership inference on every data set, and on a small one, where models leak more."""
 
-    epsilon: Positive = Field(description="Promised epsilon of the attacked mechanisms.")
+    epsilon: Positive = Field(description="Claimed epsilon of the attacked mechanisms.")
     trials: int = Field(ge=8, multiple_of=2, strict=True, description="Models attacked for each mechanism and target.")
-    shadows: int = Field(ge=4, multiple_of=2, strict=True, description="Models that the attacker trains of its own.")
-    small: int = Field(ge=8, strict=True, description="Records of the small data set; half of them are trained on.")
+    shadows: int = Field(ge=4, multiple_of=2, strict=True, description="Shadow models for each mechanism and target.")
+    small: int = Field(ge=8, strict=True, description="Records of the small data set; models are trained on half of them.")
 
 
 class Validation(Section):
-    """What the validation of the auditors may spend; the confidence is that of the audits."""
+    """Validation of the auditors on correct mechanisms, at the confidence of the audits."""
 
-    epsilon: Positive = Field(description="Promised epsilon at which the auditors are validated.")
+    epsilon: Positive = Field(description="Claimed epsilon at which the auditors are validated.")
     repetitions: int = Field(ge=1, strict=True, description="Repetitions of each audit of a correct mechanism.")
     trials: int = Field(ge=1000, strict=True, description="Outputs drawn for each sampled likelihood-ratio audit.")
     black_box_trials: int = Field(ge=100, strict=True, description="Outputs drawn for each black-box audit.")
@@ -143,15 +165,15 @@ class Validation(Section):
 
 
 class Config(Section):
-    """Everything a run depends on, apart from the code."""
+    """Everything that a run depends on, apart from the code."""
 
-    seed: int = Field(ge=0, strict=True, description="Root of every random stream.")
-    results: NamedPath = Field(description="Folder for tables and figures.")
+    seed: int = Field(ge=0, strict=True, description="Seed from which every random stream is derived.")
+    results: NamedPath = Field(description="Folder for the tables and figures.")
     page: NamedPath = Field(description="The HTML page to build from them.")
     folds: int = Field(ge=2, strict=True, description="Folds of every cross-validation.")
-    restarts: int = Field(ge=2, strict=True, description="Runs of each randomised method in each fold.")
-    lambdas: Annotated[list[Positive], Field(min_length=1), AfterValidator(_distinct)] = Field(
-        description="Regularisations to try in tuning."
+    restarts: int = Field(ge=2, strict=True, description="Repetitions of each randomised method in each fold.")
+    lambdas: Annotated[list[Positive], Field(min_length=1), AfterValidator(_require_distinct)] = Field(
+        description="Regularisations lambda among which tuning chooses."
     )
     reproduction: Reproduction
     extension: Extension
@@ -162,28 +184,23 @@ class Config(Section):
     validation: Validation
 
     @property
-    def paper_datasets(self) -> list[str]:
-        return list(SYNTHETIC)
-
-    @property
     def extension_datasets(self) -> list[str]:
+        """The data sets of the extension, the user's own last."""
         return [*self.extension.datasets, *([OWN] if self.extension.csv else [])]
 
     @property
     def datasets(self) -> list[str]:
-        return self.paper_datasets + self.extension_datasets
+        """The data sets of nips08 and of the extension."""
+        return [*SYNTHETIC, *self.extension_datasets]
 
     @property
     def attacked_datasets(self) -> list[str]:
+        """The data sets of membership inference: those of nips08 and of the extension, and a small one."""
         return [*self.datasets, SMALL]
 
 
-assert {dataset for dataset, _ in PRINTED} == set(SYNTHETIC)
-assert set(Extension.model_fields["datasets"].annotation.__args__[0].__args__) == set(REAL)  # type: ignore[union-attr]
-
-
 def load_config(values: Mapping[str, Any]) -> Config:
-    """The checked configuration; every problem at once, in a sentence each, if there are any."""
+    """The checked configuration; an error has one sentence for each problem."""
     try:
         return Config.model_validate(dict(values))
     except ValidationError as error:
@@ -192,7 +209,7 @@ def load_config(values: Mapping[str, Any]) -> Config:
 
 
 def _sentence(problem: Any) -> str:
-    """What is wrong with which key, and what would be right."""
+    """A sentence that names the key, what is wrong with it, and what would be right."""
     key = ".".join(map(str, problem["loc"])) or "the configuration"
     value, kind, context = problem["input"], problem["type"], problem.get("ctx", {})
     match kind:

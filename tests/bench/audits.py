@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from epsilometer.audits.confidence import best_possible
-from epsilometer.audits.sampled import SampledLikelihoodRatio
+from epsilometer.auditors.confidence import largest_expected_bound
+from epsilometer.auditors.sampled import SampledLikelihoodRatio
 from epsilometer.core import Array, stream
 from epsilometer.mechanisms.catalogue import find
 from epsilometer.mechanisms.gaussian import classic_sigma
@@ -92,4 +92,4 @@ def _audit(figure: Figure, seed: int) -> tuple[float, float]:
 def _limit(figure: Figure) -> float:
     guarantee = find(figure.mechanism).build(figure.epsilon).guarantee
     assert guarantee is not None
-    return best_possible(*figure.optimal_events(figure.epsilon), figure.trials // 2, 0.95, guarantee.delta)
+    return largest_expected_bound(*figure.optimal_events(figure.epsilon), figure.trials // 2, 0.95, guarantee.delta)

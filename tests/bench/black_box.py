@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 
-from epsilometer.audits.black_box import BlackBox, audit_pairs
-from epsilometer.audits.confidence import epsilon_lower_bound
-from epsilometer.audits.sampled import limit
+from epsilometer.auditors.black_box.auditor import BlackBox, audit_pairs
+from epsilometer.auditors.confidence import epsilon_lower_bound
+from epsilometer.auditors.sampled import limit
 from epsilometer.core import stream
 from epsilometer.mechanisms.catalogue import find
 

@@ -9,18 +9,17 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from epsilometer.cli.jobs import function_of, jobs
 from epsilometer.config import load_config
 
-IMPORTS = {
-    "dataset": "epsilometer.cli, epsilometer.data, sklearn.model_selection",
-    "recovered_epsilon": "epsilometer.cli, epsilometer.experiments.nips08, scipy.optimize",
-    "error_summary": "epsilometer.cli, epsilometer.experiments.nips08",
-    "audit": "epsilometer.cli, epsilometer.audits.report",
-    "verdicts": "epsilometer.cli, epsilometer.audits.report, statsmodels.stats.multitest",
-    "boundary": "epsilometer.cli, epsilometer.pairs.boundary",
-    "figures": "epsilometer.cli, epsilometer.figures.experiments",
+JOBS = {"audit": "audit_family"}
+"""The jobs whose tables stand in a folder of another name."""
+LATER = {
+    "dataset": "sklearn.model_selection",
+    "recovered_epsilon": "scipy.optimize",
+    "verdicts": "statsmodels.stats.multitest",
 }
-EXPERIMENT = "epsilometer.cli, epsilometer.experiments.curves, epsilometer.experiments.tuning"
+"""What a job imports only when it needs it."""
 
 
 def run() -> None:
@@ -34,8 +33,15 @@ def run() -> None:
         return
     jobs = Counter(file.parent.name for file in files)
     total = sum(_wall(file) for file in files)
-    startup = sum(count * _start(IMPORTS.get(rule, EXPERIMENT)) for rule, count in jobs.items())
+    startup = sum(count * _start(imports_of(folder)) for folder, count in jobs.items())
     print(f"{sum(jobs.values())} jobs took {total:.0f} s in all; start-up is {startup:.0f} s of that, {startup / total:.0%}")
+
+
+def imports_of(folder: str) -> str:
+    """The modules that the job of a folder of benchmarks imports."""
+    job = JOBS.get(folder, folder)
+    modules = ["epsilometer.cli", *([function_of(job).__module__] if job in jobs() else []), *filter(None, [LATER.get(job)])]
+    return ", ".join(modules)
 
 
 def _wall(file: Path) -> float:

@@ -36,6 +36,7 @@ def test_seeds_beyond_32_bits_differ_from_their_remainder() -> None:
     assert first_draws(2**32 + 5, "a") != first_draws(5, "a")
 
 
+@pytest.mark.slow
 def test_streams_do_not_depend_on_the_process() -> None:
     code = "from epsilometer.core import stream; print(stream(7, 'x', 1.5).integers(2**62))"
     here = str(stream(7, "x", 1.5).integers(2**62))

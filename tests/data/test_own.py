@@ -1,4 +1,4 @@
-"""A user's own CSV comes through unchanged, or is refused in one sentence that says where and why."""
+"""A user's own CSV is read unchanged, or refused with one sentence that names the place and the reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilometer.core import EpsilometerError
-from epsilometer.data.own import own
+from epsilometer.data.own import read_own
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +18,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("own")
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)
 @given(
     features=st.lists(st.tuples(*[st.floats(-0.7, 0.7)] * 2), min_size=1, max_size=10),
@@ -36,7 +37,7 @@ def test_good_files_come_through_exactly(folder: Path, features: list[tuple[floa
         lines.append(cells)
     path = folder / "good.csv"
     path.write_text("".join(",".join(line) + "\n" for line in lines))
-    data = own(path)
+    data = read_own(path)
     assert data.features.tobytes() == np.array(features).tobytes()
     assert data.labels.tolist() == labels
 
@@ -56,7 +57,7 @@ def test_good_files_come_through_exactly(folder: Path, features: list[tuple[floa
 )
 def test_dialects(tmp_path: Path, text: str) -> None:
     (tmp_path / "good.csv").write_bytes(text.encode())
-    data = own(tmp_path / "good.csv")
+    data = read_own(tmp_path / "good.csv")
     assert data.features.tolist() == [[0.5], [-0.25]]
     assert data.labels.tolist() == [1, -1]
 
@@ -92,7 +93,7 @@ def test_bad_files_are_refused_in_one_sentence(tmp_path: Path, case: str) -> Non
     path = tmp_path / "bad.csv"
     path.write_text(text)
     with pytest.raises(EpsilometerError) as caught:
-        own(path)
+        read_own(path)
     assert sentence in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -101,24 +102,24 @@ def test_bad_files_are_refused_in_one_sentence(tmp_path: Path, case: str) -> Non
 def test_a_sentence_counts_the_other_bad_records(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("label,a\n1,2\n-1,3\n1,4\n")
     with pytest.raises(EpsilometerError, match=r"\(and 2 more such records\)$"):
-        own(tmp_path / "bad.csv")
+        read_own(tmp_path / "bad.csv")
 
 
 def test_binary_and_missing_files(tmp_path: Path) -> None:
     (tmp_path / "binary.csv").write_bytes(b"\x89PNG\xff\xfe\x00\n")
     with pytest.raises(EpsilometerError, match=r"binary\.csv is empty or not text"):
-        own(tmp_path / "binary.csv")
+        read_own(tmp_path / "binary.csv")
     with pytest.raises(EpsilometerError, match=r"cannot read .*none\.csv: No such file or directory"):
-        own(tmp_path / "none.csv")
+        read_own(tmp_path / "none.csv")
     with pytest.raises(EpsilometerError, match=r"cannot read .*: Is a directory"):
-        own(tmp_path)
+        read_own(tmp_path)
 
 
 @pytest.mark.parametrize("cell", ["nan", "inf", "-inf"])
 def test_the_sentence_for_nan_and_infinity_names_them(tmp_path: Path, cell: str) -> None:
     (tmp_path / "bad.csv").write_text(f"label,dose\n1,0.5\n1,{cell}\n")
     with pytest.raises(EpsilometerError, match=f"record 2 .*dose.*{cell}"):
-        own(tmp_path / "bad.csv")
+        read_own(tmp_path / "bad.csv")
 
 
 def test_blank_lines_do_not_change_a_records_number(tmp_path: Path) -> None:
@@ -127,7 +128,7 @@ def test_blank_lines_do_not_change_a_records_number(tmp_path: Path) -> None:
     numbers = []
     for name in ("norm.csv", "text.csv"):
         with pytest.raises(EpsilometerError) as caught:
-            own(tmp_path / name)
+            read_own(tmp_path / name)
         numbers.append(str(caught.value).split("record ")[1].split()[0])
     assert numbers[0] == numbers[1]
 
@@ -135,10 +136,10 @@ def test_blank_lines_do_not_change_a_records_number(tmp_path: Path) -> None:
 def test_an_endless_cell_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text('label,a\n1,"' + "0" * 200_000)
     with pytest.raises(EpsilometerError, match=r"bad\.csv"):
-        own(tmp_path / "bad.csv")
+        read_own(tmp_path / "bad.csv")
 
 
 def test_an_underscore_makes_no_number(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("label,dose\n1,0_5\n")
     with pytest.raises(EpsilometerError, match="record 1 has dose = '0_5'; it must be a finite number"):
-        own(tmp_path / "bad.csv")
+        read_own(tmp_path / "bad.csv")

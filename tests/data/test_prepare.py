@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilometer.core import EpsilometerError, stream
-from epsilometer.data import REAL, Prepared, prepare_dataset, read_dataset
+from epsilometer.data import DATASETS, Prepared, prepare_dataset, read_dataset
 from epsilometer.data.prepare import EXPERIMENT, HOLDOUT
+from epsilometer.data.real import breast_cancer
 from epsilometer.data.synthetic import separable
 
 
@@ -23,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def prepare(path: Path, name: str = "separable", **changes: Any) -> tuple[Prepared, Prepared]:
     options: dict[str, Any] = {"points": 53, "holdout": 31, "folds": 5, "seed": 1, "csv": None} | changes
-    prepare_dataset(name, path, **options)
+    prepare_dataset(DATASETS[name], path, **options)
     return read_dataset(path, HOLDOUT), read_dataset(path, EXPERIMENT)
 
 
@@ -50,7 +51,7 @@ def test_synthetic_parts_have_the_sizes_asked_for(tmp_path: Path) -> None:
 def test_real_parts_are_disjoint_and_complete(tmp_path: Path) -> None:
     holdout, experiment = prepare(tmp_path / "t.csv", "breast_cancer", holdout=0.36)
     assert (len(holdout.data), len(experiment.data)) == (205, 364)
-    source = REAL["breast_cancer"]()
+    source = breast_cancer()
     assert records(holdout, experiment) == sorted(
         (label, *row) for label, row in zip(source.labels, source.features, strict=True)
     )
@@ -82,6 +83,7 @@ def test_folds_are_even_and_cover_every_record_once(tmp_path: Path, points: int,
         assert sorted(tested) == sorted(map(tuple, part.data.features))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(features=st.lists(st.lists(st.floats(-0.7, 0.7), min_size=2, max_size=2), min_size=8, max_size=12))
 def test_features_keep_every_digit(folder: Path, features: list[list[float]]) -> None:
@@ -133,8 +135,16 @@ def test_a_table_of_another_kind_is_a_sentence(tmp_path: Path, content: bytes) -
 
 
 def test_a_csv_for_a_data_set_that_is_not_read_from_one_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EpsilometerError, match=r"separable is not read from a CSV; give .*my\.csv another name"):
+    with pytest.raises(
+        EpsilometerError, match=r"^separable is not read from a CSV; leave .*my\.csv out, or prepare it as the data set own$"
+    ):
         prepare(tmp_path / "t.csv", csv=tmp_path / "my.csv")
+
+
+def test_a_data_set_that_is_read_from_a_csv_needs_one(tmp_path: Path) -> None:
+    with pytest.raises(EpsilometerError, match=r"^own is read from a CSV; give the path of the file$"):
+        prepare(tmp_path / "t.csv", "own", holdout=0.5)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_small_set_follows_the_law_of_the_separable_one_with_records_of_its_own(folder: Path) -> None:

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from epsilometer.core import EpsilometerError, LabelledData
-from epsilometer.data import REAL, real
+from epsilometer.data import DATASETS, REAL, real
+from epsilometer.data.real import breast_cancer, rand_hie
 
 
-@pytest.fixture(scope="module", params=list(REAL))
+@pytest.fixture(scope="module", params=REAL)
 def each(request: pytest.FixtureRequest) -> LabelledData:
-    return REAL[request.param]()
+    read = DATASETS[request.param].read
+    assert read
+    return read()
 
 
 def test_records_lie_in_the_unit_ball_with_a_constant(each: LabelledData) -> None:
@@ -29,7 +32,7 @@ def test_breast_cancer_has_the_documented_classes() -> None:
     """The data set's description counts 357 benign and 212 malignant records."""
     from sklearn.datasets import load_breast_cancer
 
-    data, bunch = REAL["breast_cancer"](), load_breast_cancer()
+    data, bunch = breast_cancer(), load_breast_cancer()
     assert data.features.shape == (569, 31)
     assert np.sum(data.labels == 1) == 357
     assert np.sum(data.labels == -1) == 212
@@ -41,7 +44,7 @@ def test_breast_cancer_features_are_the_raw_ones_over_their_bounds() -> None:
     from sklearn.datasets import load_breast_cancer
 
     raw = load_breast_cancer()
-    scaled = REAL["breast_cancer"]().features * math.sqrt(31)
+    scaled = breast_cancer().features * math.sqrt(31)
     columns = {str(name): column for column, name in enumerate(raw.feature_names)}
     bounds = {
         "mean radius": 50,
@@ -63,7 +66,7 @@ def test_rand_hie_has_the_documented_records_and_outcome() -> None:
     """The data set's description counts 20,190 records; half of them, about, have two visits or more."""
     from statsmodels.datasets import randhie
 
-    data, table = REAL["rand_hie"](), randhie.load_pandas().data
+    data, table = rand_hie(), randhie.load_pandas().data
     assert data.features.shape == (20_190, 10)
     assert np.array_equal(data.labels == 1, table["mdvis"].to_numpy() >= 2)
     assert 0.45 < np.mean(data.labels == 1) < 0.55
@@ -73,22 +76,22 @@ def test_rand_hie_has_the_documented_records_and_outcome() -> None:
 def test_a_value_above_its_bound_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(real.BREAST_CANCER_BOUNDS, "texture", 30.0)
     with pytest.raises(EpsilometerError, match=r"mean texture lies in \[9\.71, 39\.28\]; its public bound says \[0, 30\]"):
-        REAL["breast_cancer"]()
+        breast_cancer()
     monkeypatch.setitem(real.RAND_HIE_BOUNDS, "disea", 50.0)
     with pytest.raises(EpsilometerError, match=r"disea lies in \[0, 58\.6\]; its public bound says \[0, 50\]"):
-        REAL["rand_hie"]()
+        rand_hie()
 
 
 def test_a_value_below_zero_is_refused() -> None:
     with pytest.raises(EpsilometerError, match=r"b lies in \[-0\.1, 0\.5\]; its public bound says \[0, 1\]"):
-        real._scaled(np.array([[0.2, 0.5], [0.3, -0.1]]), {"a": 1.0, "b": 1.0})
+        real._scale(np.array([[0.2, 0.5], [0.3, -0.1]]), {"a": 1.0, "b": 1.0})
 
 
 def test_no_record_decides_how_others_are_scaled() -> None:
     values, bounds = np.random.default_rng(0).random((20, 3)), {"a": 1.0, "b": 2.0, "c": 5.0}
-    assert np.array_equal(real._scaled(values, bounds)[:7], real._scaled(values[:7], bounds))
+    assert np.array_equal(real._scale(values, bounds)[:7], real._scale(values[:7], bounds))
 
 
 def test_rounding_at_the_bound_stays_inside_the_ball() -> None:
-    scaled = real._scaled(np.array([[1 + 1e-7, 2.0]]), {"a": 1.0, "b": 2.0})
+    scaled = real._scale(np.array([[1 + 1e-7, 2.0]]), {"a": 1.0, "b": 2.0})
     assert scaled.max() == 1 / math.sqrt(3)

@@ -87,6 +87,7 @@ def assert_no_step_improves(objective: object, w: Array) -> None:
     assert objective(w) <= min(values) + 1e-14  # type: ignore[operator]
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(signed=tables(), exponent=st.floats(-3, 1), seed=st.integers(0, 5), diagonal=st.booleans())
 def test_no_step_improves_the_hinges_minimiser(signed: Array, exponent: float, seed: int, diagonal: bool) -> None:
@@ -99,6 +100,7 @@ def test_no_step_improves_the_hinges_minimiser(signed: Array, exponent: float, s
     )
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(points=tables(), exponent=st.floats(-3, 1), diagonal=st.booleans())
 def test_no_step_improves_the_median(points: Array, exponent: float, diagonal: bool) -> None:
@@ -160,7 +162,7 @@ def test_the_door_takes_what_the_loss_is_made_for() -> None:
 
 def test_what_is_not_optimal_is_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong candidate is noticed: here, one that is pushed off the minimiser."""
-    monkeypatch.setattr(kinks, "_with_margins_one", lambda *_: np.array([0.123]))
+    monkeypatch.setattr(kinks, "_minimise_with_unit_margins", lambda *_: np.array([0.123]))
     with pytest.raises(NotConvergedError, match="hinge loss's fit did not converge: the largest gradient component is "):
         minimise_hinge(np.array([[1.0], [0.0]]), 0.5)
     monkeypatch.setattr(kinks, "TOLERANCE", -1.0)

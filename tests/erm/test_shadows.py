@@ -121,6 +121,7 @@ def test_minimisers_on_the_line_are_those_of_bracketing(lam: float) -> None:
             assert abs(w - root) <= 2 * TOLERANCE / lam + 1e-12 * abs(root)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lam", [1e-2, 1e-4, 1e-7])
 @pytest.mark.parametrize("noise", [0.0, 1e-3, 0.1, 1e3])
 def test_separable_records(lam: float, noise: float) -> None:
@@ -150,7 +151,7 @@ def test_gradients_vanish_for_every_loss(
 
 
 def hard_fits() -> tuple[Array, NDArray[np.int64], Array, Array]:
-    """Hardly any regularisation, with which steps that are damped by the gradient alone stall for the Huber loss."""
+    """Very weak regularisation, with which steps damped by the gradient norm alone stall for the Huber loss."""
     rng = np.random.default_rng(4)
     signed = sphere(400, 6, rng)
     signed *= np.sign(signed[:, :1]) * np.where(rng.random((400, 1)) < 0.1, -1.0, 1.0)
@@ -159,7 +160,7 @@ def hard_fits() -> tuple[Array, NDArray[np.int64], Array, Array]:
 
 @pytest.mark.parametrize("loss", [LOGISTIC, Huber(0.5), Huber(0.05)], ids=repr)
 def test_hard_fits_are_solved_as_a_batch(loss: SmoothLoss, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The solver for one fit is not there to help."""
+    """Without the fallback to the solver for single fits."""
     monkeypatch.delattr(shadows, "minimise")
     signed, counts, lams, linear = hard_fits()
     solutions = minimise_shadows(loss, signed, counts, lams, linear)
@@ -209,6 +210,7 @@ def test_the_type_of_the_counts_does_not_matter() -> None:
         assert np.array_equal(minimise_shadows(LOGISTIC, signed, mask.astype(kind), 0.1), usual)
 
 
+@pytest.mark.slow
 def test_a_mask_is_not_blown_up() -> None:
     """The 12 MB of this mask would be 96 MB in double precision; what is allocated beside it is less than half of that."""
     rng = np.random.default_rng(8)
@@ -230,6 +232,7 @@ def test_the_same_call_gives_the_same_bits_and_leaves_its_arguments_alone() -> N
         assert np.array_equal(argument, copy)
 
 
+@pytest.mark.slow
 def test_an_unreachable_tolerance_is_an_error() -> None:
     """In ten dimensions rounding leaves no gradient at exactly zero."""
     rng = np.random.default_rng(10)

@@ -127,6 +127,7 @@ PROPERTY = settings(max_examples=250, deadline=None, derandomize=True, database=
 SATURATED = (np.array([[1.0]]), 1e-4, np.array([[1e6], [-1e6], [0.5], [0.999]]))
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(problem=problems((-4.0, 2.0)))
 @example(problem=SATURATED)
@@ -134,6 +135,7 @@ def test_any_small_problem_is_solved(problem: tuple[Array, float, Array]) -> Non
     assert_stationary(*problem, minimise_logistic(*problem))
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(problem=problems((-7.0, -4.0)))
 @example(problem=(np.array([[1.0]]), 1e-7, np.array([[0.06]])))
@@ -206,6 +208,7 @@ def test_arguments_are_left_alone() -> None:
     assert np.array_equal(linear, before[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 1.0])
 @pytest.mark.parametrize("n", [50, 2000])
 def test_an_unreachable_tolerance_is_an_error_that_names_numbers(n: int, noise: float) -> None:
@@ -220,6 +223,7 @@ def test_an_unreachable_tolerance_is_an_error_that_names_numbers(n: int, noise: 
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_noise_beyond_what_doubles_can_resolve_is_an_error() -> None:
     """A gradient that is a difference of numbers near 1e12 cannot be known to 1e-9."""
     signed = sphere(50, 3, np.random.default_rng(11))
@@ -236,6 +240,7 @@ def risk_gradient(objective: Objective, linear: Array, w: Array) -> Array:
     return objective.lam * objective.regulariser.gradient(w[None])[0] + linear + pull / counts.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [LOGISTIC, Huber(0.5), Huber(0.05), Squared(1.0)], ids=repr)
 @pytest.mark.parametrize("diagonal", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -252,6 +257,7 @@ def test_gradients_vanish_for_every_loss(
         assert np.abs(risk_gradient(objective, c, w)).max() <= TOLERANCE * 1.01
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(
     problem=problems((-3.0, 2.0)),
@@ -295,7 +301,7 @@ def test_restarts_beyond_one_block_are_all_solved() -> None:
 @pytest.mark.parametrize("gradient_norm", [1e-2, 1e-5])
 @pytest.mark.parametrize("loss", [LOGISTIC, Huber(0.5)], ids=repr)
 def test_rough_minimisers_are_rough_and_no_rougher(loss: SmoothLoss, gradient_norm: float) -> None:
-    """Stopped as soon as the gradient is small enough: most are within a factor of five of what is allowed."""
+    """They stop at the first small gradient: most gradient norms are within a factor of five of the limit."""
     rng = np.random.default_rng(22)
     objective = Objective(loss, sphere(30, 2, rng), 0.02, DiagonalQuadratic((1.0, 3.0)), rng.uniform(1, 4, 30))
     linear = rng.standard_normal((500, 2))

@@ -10,21 +10,24 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from epsilometer.auditors.registry import by_name
 from epsilometer.core import EpsilometerError, write_table
+from epsilometer.evidence.rows import AUDIT, PRIVACY_LOSS, VERDICTS
 from epsilometer.figures import mechanisms as figures
-from epsilometer.figures.mechanisms import LOOKS, mechanism_figures
+from epsilometer.figures.mechanisms import MECHANISM_CAPTION, OVERVIEW_CAPTION, mechanism_figures
 from epsilometer.figures.style import BEYOND, WITHIN
+from tests.rows import write_rows
 
-AUDITS = [
-    {"mechanism": "kept", "promised": 1.0, "auditor": "exact", "epsilon": 0.9, "event_high": math.nan},
-    {"mechanism": "kept", "promised": 1.0, "auditor": "sampled", "epsilon": 0.6, "event_high": 0.95},
-    {"mechanism": "kept", "promised": 1.0, "auditor": "sampled", "epsilon": 0.4, "event_high": 0.5},
-    {"mechanism": "kept", "promised": 1.0, "auditor": "black box", "epsilon": 0.0, "event_high": 0.3},
-    {"mechanism": "broken", "promised": 1.0, "auditor": "exact", "epsilon": math.inf, "event_high": math.nan},
-    {"mechanism": "broken", "promised": 0.1, "auditor": "exact", "epsilon": 0.2, "event_high": math.nan},
+FOUND = [
+    {"mechanism": "kept", "promised": 1.0, "auditor": "exact", "certified": 0.9, "event_high": math.nan},
+    {"mechanism": "kept", "promised": 1.0, "auditor": "sampled", "certified": 0.6, "event_high": 0.95},
+    {"mechanism": "kept", "promised": 1.0, "auditor": "sampled", "certified": 0.4, "event_high": 0.5},
+    {"mechanism": "kept", "promised": 1.0, "auditor": "black box", "certified": 0.0, "event_high": 0.3},
+    {"mechanism": "broken", "promised": 1.0, "auditor": "exact", "certified": math.inf, "event_high": math.nan},
+    {"mechanism": "broken", "promised": 0.1, "auditor": "exact", "certified": 0.2, "event_high": math.nan},
 ]
 BOUNDS = {"sampled_curve": math.nan, "sampled": 0.6, "black_box": 0.0, "one_run": math.nan}
-VERDICTS = [
+DECIDED = [
     {"mechanism": "kept", "promised": 1.0, "exact": 0.9, "verdict": "tight"} | BOUNDS | {"one_run": 1.1},
     {"mechanism": "broken", "promised": 1.0, "exact": math.inf, "verdict": "violated"} | BOUNDS,
     {"mechanism": "broken", "promised": 0.1, "exact": 0.2, "verdict": "violated"} | BOUNDS,
@@ -50,11 +53,16 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def draw(folder: Path, losses: list[dict[str, Any]] = ATOMS) -> None:
-    tables = {"audit": AUDITS, "verdicts": VERDICTS, "losses": losses}
-    for name, rows in tables.items():
-        write_table(folder / f"{name}.csv", rows)
-    mechanism_figures([folder / "audit.csv"], folder / "verdicts.csv", folder / "losses.csv", folder / "figures")
+    audits = write_rows(AUDIT, folder / "audit.csv", FOUND)
+    verdicts = write_rows(VERDICTS, folder / "verdicts.csv", DECIDED)
+    curves = write_rows(PRIVACY_LOSS, folder / "losses.csv", losses)
+    mechanism_figures([audits], verdicts=verdicts, losses=curves, folder=folder / "figures")
     plt.close("all")
+
+
+def points_of(panel: Any, auditor: str) -> list[tuple[float, float]]:
+    """Where the bounds of an auditor are drawn."""
+    return points(panel, by_name()[auditor].marker)
 
 
 def points(panel: Any, marker: str) -> list[tuple[float, float]]:
@@ -66,8 +74,10 @@ def points(panel: Any, marker: str) -> list[tuple[float, float]]:
 def test_there_is_a_figure_for_each_mechanism_and_one_for_all_always_alike(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         draw(tmp_path / folder)
+    captions = {"kept.rst": MECHANISM_CAPTION, "broken.rst": MECHANISM_CAPTION, "overview.rst": OVERVIEW_CAPTION}
     names = {path.name for path in (tmp_path / "one/figures").iterdir()}
-    assert names == {"kept.svg", "broken.svg", "overview.svg"}
+    assert names == {"kept.svg", "broken.svg", "overview.svg"} | captions.keys()
+    assert {name: (tmp_path / "one/figures" / name).read_text().strip() for name in captions} == captions
     for name in names:
         assert (tmp_path / "one/figures" / name).read_text() == (tmp_path / "two/figures" / name).read_text()
 
@@ -75,11 +85,11 @@ def test_there_is_a_figure_for_each_mechanism_and_one_for_all_always_alike(tmp_p
 def test_each_auditor_has_its_best_bound_with_the_interval_of_its_event(tmp_path: Path, drawn: dict[str, Any]) -> None:
     draw(tmp_path)
     panel = drawn["kept.svg"].axes[0]
-    assert [height for _, height in points(panel, LOOKS["exact"]["marker"])] == [0.9]
-    assert [height for _, height in points(panel, LOOKS["sampled"]["marker"])] == [0.6]
+    assert [height for _, height in points_of(panel, "exact")] == [0.9]
+    assert [height for _, height in points_of(panel, "sampled")] == [0.6]
     intervals = [line.get_ydata() for line in panel.lines if len(set(line.get_xdata())) == 1 and len(line.get_xdata()) == 2]
     assert [list(ends) for ends in intervals] == [[0.6, 0.95]]
-    ((_, nothing),) = points(panel, LOOKS["black box"]["marker"])
+    ((_, nothing),) = points_of(panel, "black box")
     assert nothing == panel.get_ylim()[0], "a bound of 0 stands at the lower edge"
 
 
@@ -120,7 +130,11 @@ def test_the_overview_trusts_an_exact_value_before_a_bound_that_may_exceed_it_by
 
 
 def test_another_kind_of_table_is_refused(tmp_path: Path) -> None:
-    write_table(tmp_path / "a.csv", [{"mechanism": "kept"}])
-    with pytest.raises(EpsilometerError, match="has no column promised; it is another kind of table"):
-        mechanism_figures([tmp_path / "a.csv"], tmp_path / "a.csv", tmp_path / "a.csv", tmp_path / "figures")
+    path = tmp_path / "a.csv"
+    write_table(path, [{"mechanism": "kept"}])
+    with pytest.raises(EpsilometerError, match=r"has no column broken; it is no table of audit/\{family\}$"):
+        mechanism_figures([path], verdicts=path, losses=path, folder=tmp_path / "figures")
+    audits = write_rows(AUDIT, tmp_path / "audit.csv", FOUND)
+    with pytest.raises(EpsilometerError, match=r"has no column loss; it is no table of privacy_loss/\{part\}$"):
+        mechanism_figures([audits], verdicts=path, losses=audits, folder=tmp_path / "figures")
     assert not (tmp_path / "figures").exists()

@@ -10,14 +10,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from epsilometer.audits.membership import report
-from epsilometer.audits.membership.batched import Categories, mechanisms
-from epsilometer.audits.membership.targets import TARGETS as TARGETS_OF_THE_GAME
-from epsilometer.core import EpsilometerError, read_table, write_table
+from epsilometer.core import EpsilometerError
 from epsilometer.figures import membership as figures
-from epsilometer.figures.membership import LOOKS, membership_figures
-from epsilometer.figures.names import ATTACKS, MECHANISMS, TARGETS
+from epsilometer.figures.membership import LOOKS, ROC_CAPTION, UTILITY_CAPTION, membership_figures, roc_figure
 from epsilometer.figures.style import BEYOND, WITHIN
+from epsilometer.membership.attacked import ATTACKS
+from epsilometer.membership.batched import MECHANISMS
+from epsilometer.membership.rows import MEMBERSHIP, ROC
+from epsilometer.membership.targets import TARGETS
+from tests.rows import write_rows
+
+pytestmark = pytest.mark.slow
 
 NAMES = ("separable", "small")
 RATES = (0.001, 0.01, 0.1, 1.0)
@@ -34,12 +37,10 @@ def write_tables(folder: Path, certified: float = 0.25) -> tuple[list[Path], lis
             for mechanism in MECHANISMS
             for attack in ATTACKS
         ]
-        for kind, rows, paths in (
-            ("rows", [key | _found(key, certified) for key in keys], tables),
-            ("roc", [key | _point(key, rate) for key in keys for rate in RATES], curves),
-        ):
-            paths.append(folder / kind / f"{name}.csv")
-            write_table(paths[-1], rows)
+        rows = [key | _found(key, certified) for key in keys]
+        points = [key | _point(key, rate) for key in keys for rate in RATES]
+        tables.append(write_rows(MEMBERSHIP, folder / f"rows/{name}.csv", rows))
+        curves.append(write_rows(ROC, folder / f"roc/{name}.csv", points))
     return tables, curves
 
 
@@ -48,13 +49,18 @@ def _found(key: dict[str, str], certified: float) -> dict[str, float]:
     worst = (key["mechanism"], key["attack"], key["target"]) == ("naive_bayes", "optimal", "outlier")
     error = {"average": 0.2, "most exposed": 0.3, "outlier": 0.4}[key["target"]]
     promise = 1.0 if private else np.nan
-    found = {"certified_epsilon": certified if worst else 0.125, "test_error": error, "nonprivate_test_error": 0.05}
-    return {"epsilon": promise, "n": 20, "lam": 0.01} | found
+    found = {"certified": certified if worst else 0.125, "test_error": error, "nonprivate_test_error": 0.05}
+    return {"promised": promise, "n": 20, "lam": 0.01} | found
 
 
 def _point(key: dict[str, str], rate: float) -> dict[str, float]:
     allowed = np.nan if key["mechanism"] == "non_private_logistic" else min(1.0, 2.7 * rate)
     return {"fpr": rate, "tpr": rate, "low": rate / 2, "high": min(1.0, 2 * rate), "allowed": allowed}
+
+
+def draw(folder: Path, certified: float = 0.25) -> None:
+    tables, curves = write_tables(folder, certified)
+    membership_figures(tables, roc=curves, folder=folder)
 
 
 @pytest.fixture
@@ -65,19 +71,20 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return kept
 
 
-def test_the_names_are_those_of_the_tables() -> None:
-    assert list(MECHANISMS) == list(mechanisms(1.0, Categories(np.arange(2), np.zeros(2))))
-    assert set(ATTACKS) == set(LOOKS) == set(report.ATTACKS)
-    assert tuple(TARGETS) == TARGETS_OF_THE_GAME
+def test_every_attack_has_a_look() -> None:
+    assert LOOKS.keys() == ATTACKS.keys()
+    assert len({str(sorted(look.items(), key=str)) for look in LOOKS.values()}) == len(LOOKS)
 
 
 def test_there_is_a_figure_for_each_mechanism_and_one_for_all(tmp_path: Path) -> None:
     tables, curves = write_tables(tmp_path)
     for folder in ("one", "two"):
-        membership_figures(tables, curves, tmp_path / folder)
-    names = {path.name for path in (tmp_path / "one").iterdir()}
-    assert names == {f"membership_roc_{mechanism}.svg" for mechanism in MECHANISMS} | {"membership_utility.svg"}
-    for name in names:
+        membership_figures(tables, roc=curves, folder=tmp_path / folder)
+    captions = {roc_figure(mechanism): ROC_CAPTION for mechanism in MECHANISMS} | {"membership_utility": UTILITY_CAPTION}
+    assert {path.name for path in (tmp_path / "one").glob("*.svg")} == {f"{name}.svg" for name in captions}
+    assert {path.stem: path.read_text().strip() for path in (tmp_path / "one").glob("*.rst")} == captions
+    assert len(list((tmp_path / "one").iterdir())) == 2 * len(captions)
+    for name in (f"{name}.svg" for name in captions):
         drawn = (tmp_path / "one" / name).read_text()
         assert drawn.startswith("<?xml")
         assert drawn == (tmp_path / "two" / name).read_text()
@@ -85,7 +92,7 @@ def test_there_is_a_figure_for_each_mechanism_and_one_for_all(tmp_path: Path) ->
 
 @pytest.mark.parametrize("mechanism", ["non_private_logistic", "naive_bayes"])
 def test_a_roc_has_every_attack_and_what_the_promise_allows(tmp_path: Path, drawn: dict[str, Any], mechanism: str) -> None:
-    membership_figures(*write_tables(tmp_path), tmp_path)
+    draw(tmp_path)
     drawing = drawn[f"membership_roc_{mechanism}.svg"]
     panels = drawing.axes
     assert len(panels) == len(TARGETS) * len(NAMES)
@@ -113,7 +120,7 @@ def test_a_roc_has_every_attack_and_what_the_promise_allows(tmp_path: Path, draw
 def test_the_largest_bound_stands_beside_the_promise_and_the_errors(
     tmp_path: Path, drawn: dict[str, Any], certified: float, colour: tuple[float, ...]
 ) -> None:
-    membership_figures(*write_tables(tmp_path, certified), tmp_path)
+    draw(tmp_path, certified)
     left, right = drawn["membership_utility.svg"].axes[:2]
     bars = {round(bar.get_y() + bar.get_height() / 2): bar for bar in right.patches}
     assert len(bars) == len(MECHANISMS)
@@ -125,15 +132,15 @@ def test_the_largest_bound_stands_beside_the_promise_and_the_errors(
     assert promises == [1.0] * (len(MECHANISMS) - 1)
     errors = {round(float(line.get_xdata()[0]), 6) for line in left.lines if line.get_marker() == "o"}
     assert errors == {0.05, 0.3}, "without noise, and the mean over the targets"
-    assert [text.get_text() for text in left.get_yticklabels()] == list(MECHANISMS.values())
+    assert [text.get_text() for text in left.get_yticklabels()] == [each.title for each in MECHANISMS.values()]
     plt.close("all")
 
 
 def test_another_kind_of_table_is_refused(tmp_path: Path) -> None:
     tables, curves = write_tables(tmp_path)
-    with pytest.raises(EpsilometerError, match=re.escape(f"{curves[0]} has no column n; it is another kind of table")):
-        membership_figures(curves, curves, tmp_path / "figures")
-    with pytest.raises(EpsilometerError, match=re.escape(f"{tables[0]} has no column fpr; it is another kind of table")):
-        membership_figures(tables, tables, tmp_path / "figures")
+    no_attacks = f"{curves[0]} has no column promised; it is no table of membership/{{dataset}}"
+    no_points = f"{tables[0]} has no column fpr; it is no table of membership/roc/{{dataset}}"
+    for first, second, words in ((curves, curves, no_attacks), (tables, tables, no_points)):
+        with pytest.raises(EpsilometerError, match=f"^{re.escape(words)}$"):
+            membership_figures(first, roc=second, folder=tmp_path / "figures")
     assert not (tmp_path / "figures").exists()
-    assert read_table(tables[0])

@@ -12,12 +12,15 @@ from scipy import stats
 from scipy.special import expit
 
 from epsilometer.cli import main
-from epsilometer.core import Array, read_table, stream
-from epsilometer.libraries.catalogue import LIBRARIES, PARTS, library_entries
-from epsilometer.libraries.diffprivlib import NAME, VERSION, entries
+from epsilometer.core import Array, stream
+from epsilometer.evidence.rows import AUDIT, SECONDS, VERDICTS
+from epsilometer.libraries.diffprivlib.calls import DRIVER, NAME, VERSION, entries
+from epsilometer.libraries.registry import FITTED, libraries, library_entries, lock_of, parts_of
 from epsilometer.mechanisms.catalogue import Entry
 from tests.shared import made_once
-from tests.workflow.conftest import ROOT, new_project
+from tests.workflow.conftest import new_project
+
+pytestmark = pytest.mark.slow
 
 FALSE_FAILURE = 1e-6
 NORM = 100.0
@@ -40,10 +43,18 @@ def entry_of(name: str, python: str) -> Entry:
 
 
 def test_it_is_the_version_that_is_named() -> None:
-    (locked,) = re.findall(rf"^{NAME}==(\S+)", (ROOT / f"workflow/envs/{NAME}.lock").read_text(), re.MULTILINE)
+    (locked,) = re.findall(rf"^{NAME}==(\S+)", lock_of(NAME).read_text(), re.MULTILINE)
     assert locked == VERSION
-    assert list(LIBRARIES) == [NAME]
-    assert tuple(entries("")) == PARTS
+    assert f"{NAME}=={VERSION}" in lock_of(NAME).with_suffix(".in").read_text().split()
+
+
+def test_its_folder_is_all_that_there_is_to_it() -> None:
+    """Its lock, its calls and the driver of its environment stand side by side, and it is found by that."""
+    assert libraries() == {NAME: entries}
+    assert parts_of(NAME) == ["mechanisms", FITTED]
+    assert lock_of(NAME).parent == DRIVER.parent
+    assert DRIVER.is_file()
+    assert list(library_entries()) == [entry.name for part in entries("").values() for entry in part]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -125,20 +136,37 @@ def test_an_intercept_without_a_penalty_tells_a_record_that_stands_apart(python:
     assert counts[0] > counts[1]
 
 
+def options_of(folder: Path, library: str, part: str, python: str) -> list[str]:
+    """The command of an audit that writes its tables into a folder."""
+    outputs = [word for name in ("table", "counts", "seconds") for word in (f"--{name}", str(folder / f"{name}.csv"))]
+    budget = ["--epsilons", "1", "--trials", "1000", "--confidence", "0.95", "--seed", "1"]
+    return ["library_audit", "--library", library, "--part", part, "--python", python, *budget, *outputs]
+
+
 def test_from_the_command_to_a_verdict(tmp_path: Path, python: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = entries(python)["models"][2:3]
-    monkeypatch.setitem(LIBRARIES, NAME, lambda _: {"models": one})
-    audit, seconds, verdicts = (tmp_path / f"{name}.csv" for name in ("audit", "seconds", "verdicts"))
-    options = ["--python", python, "--epsilons", "1", "--trials", "1000", "--seed", "1", "--seconds", str(seconds)]
-    assert main(["library_audit", NAME, "models", *options, "--output", str(audit)]) == 0
-    rows = read_table(audit)
+    one = entries(python)[FITTED][2:3]
+    monkeypatch.setitem(libraries(), NAME, lambda _: {FITTED: one})
+    assert main(options_of(tmp_path, NAME, FITTED, python)) == 0
+    rows = AUDIT.read(tmp_path / "table.csv")
     assert [row["mechanism"] for row in rows] == [f"{NAME}_logistic_regression_no_intercept"]
     assert {row["auditor"] for row in rows} == {"black box"}
-    assert main(["verdicts", str(audit), "--seconds", str(seconds), "--confidence", "0.95", "--output", str(verdicts)]) == 0
-    assert len(read_table(verdicts)) == len(rows)
+    inputs = ["--tables", str(tmp_path / "table.csv"), "--counts", str(tmp_path / "counts.csv"), "--confidence", "0.95"]
+    assert main(["verdicts", *inputs, "--table", str(tmp_path / "verdicts.csv")]) == 0
+    (verdict,) = VERDICTS.read(tmp_path / "verdicts.csv")
+    assert verdict["black_box"] == max(row["certified"] for row in rows)
+    assert [row["seconds"] > 0 for row in SECONDS.read(tmp_path / "seconds.csv")] == [True] * len(rows)
 
 
-def test_an_unknown_library_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--python", "x", "--epsilons", "1", "--trials", "1000", "--seed", "1", "--seconds", str(tmp_path / "s.csv")]
-    assert main(["library_audit", "nonesuch", "models", *options, "--output", str(tmp_path / "a.csv")]) == 1
-    assert capsys.readouterr().err == "epsilometer: there is no library 'nonesuch'; there are diffprivlib\n"
+@pytest.mark.parametrize(
+    ("library", "part", "message"),
+    [
+        ("nonesuch", "models", "there is no library 'nonesuch'; there are diffprivlib"),
+        (NAME, "nothing", "diffprivlib has no part 'nothing'; it has mechanisms, models"),
+    ],
+)
+def test_an_unknown_library_or_part_is_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], library: str, part: str, message: str
+) -> None:
+    assert main(options_of(tmp_path, library, part, "x")) == 1
+    assert capsys.readouterr().err == f"epsilometer: {message}\n"
+    assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from epsilometer.audits.black_box import BlackBox
+from epsilometer.auditors.black_box.auditor import BlackBox
 from epsilometer.core import EpsilometerError, Guarantee, LabelledData, NeighbouringPair
 from epsilometer.libraries.program import Program
 

@@ -1,4 +1,4 @@
-"""What the mechanisms' outputs must look like, from the formulas of the papers alone."""
+"""Reference distributions of the mechanisms' outputs, from the formulas of the papers alone."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from epsilometer.core import Array, LabelledData
 
 
 def labelled(signed: Array) -> LabelledData:
-    """Records whose signed rows y x are these, with both labels among them."""
+    """Records with the given signed rows y x, with both labels."""
     labels = np.where(np.arange(len(signed)) % 2, -1.0, 1.0)
     return LabelledData(labels[:, None] * signed, labels)
 
 
 def ball(n: int, d: int, rng: np.random.Generator) -> Array:
-    """Rows in the unit ball, of all norms."""
+    """Random rows in the unit ball, of all norms."""
     directions = rng.standard_normal((n, d))
     return rng.random((n, 1)) * directions / np.linalg.norm(directions, axis=1, keepdims=True)
 

@@ -1,4 +1,4 @@
-"""The account of Gaussian noise, against quadrature of the distributions themselves."""
+"""Accounting for the Gaussian mechanism, against quadrature of the distributions."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ def test_the_profile_above_zero_is_amplification_in_closed_form() -> None:
     np.testing.assert_allclose(sampled_profile(-epsilons, mu, q), 1 - np.exp(-epsilons) * (1 - closed), rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("q", [0.05, 0.25, 0.5])
 @pytest.mark.parametrize("mu", [0.5, 1.5, 4.0])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
@@ -71,6 +72,7 @@ def test_one_step_is_exact_for_the_worst_pair_and_a_bound_for_others(q: float, m
         assert hockey_stick(first, second, epsilon, CELL) <= account * (1 + 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("q", "mu"), [(0.25, 0.5), (0.25, 2.0), (0.05, 1.0), (0.5, 1.0)])
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
 def test_two_steps_are_bounded_whichever_way_each_leans(q: float, mu: float, epsilon: float) -> None:
@@ -113,6 +115,7 @@ def test_without_sampling_many_gaussians_are_one(steps: int, epsilon: float, del
     assert gaussian_delta(epsilon, 1 / (mu * math.sqrt(steps))) <= sampled_delta(epsilon, mu, 1.0, steps) <= 1.06 * delta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [1e-9, 1e-5])
 @pytest.mark.parametrize(("n", "steps"), [(1, 5), (4, 16), (30, 900), (100, 10)])
 def test_the_largest_sampled_mu_spends_delta_and_no_more(n: int, steps: int, delta: float) -> None:
@@ -121,6 +124,7 @@ def test_the_largest_sampled_mu_spends_delta_and_no_more(n: int, steps: int, del
     assert sampled_delta(1.0, mu * (1 + 2 * TOLERANCE), 1 / n, steps) > delta
 
 
+@pytest.mark.slow
 def test_more_privacy_more_steps_and_fewer_records_need_more_noise() -> None:
     def noise(epsilon: float = 1.0, delta: float = 1e-5, n: int = 4, steps: int = 16) -> float:
         return 1 / sampled_mu(epsilon, delta, 1 / n, steps)

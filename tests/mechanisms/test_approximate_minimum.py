@@ -1,4 +1,4 @@
-"""Approximate minima perturbation: its calibration, its density, and what it spends."""
+"""Approximate minima perturbation: its calibration, its density, and its exact delta."""
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ def exact_density(x: float, signed: Array, strength: float, sigma_1: float, sigm
     return float(integrate.simpson(stats.norm.pdf(z) * stats.norm.pdf(x, centres, sigma_2), x=z))
 
 
+@pytest.mark.slow
 def test_the_density_is_that_of_a_nearly_exact_minimiser() -> None:
     """With a small gamma the points differ from the minima by a thousandth of the second noise."""
     mechanism = ApproximateMinimumPerturbation(1.0, 1e-5, Huber(0.5), gradient_norm=1e-3)
@@ -66,10 +67,11 @@ def test_the_density_is_that_of_a_nearly_exact_minimiser() -> None:
         assert np.exp(mechanism.log_density(DATA, np.array([[x]]))[0]) == pytest.approx(reference, rel=5e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gradient_norm", [0.3, 1e-4])
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_samples_have_the_stated_density(epsilon: float, gradient_norm: float) -> None:
-    """Also where the points are very rough; each check fails by chance with probability 1e-6."""
+    """Also for a large gradient norm; each check fails by chance with probability 1e-6."""
     mechanism = ApproximateMinimumPerturbation(
         epsilon, 1e-5, Huber(0.5), gradient_norm=gradient_norm, output_share=0.3, noise_share=0.6
     )
@@ -92,7 +94,7 @@ def test_rough_points_are_really_rough() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0])
 def test_the_promise_is_kept_on_the_line(epsilon: float) -> None:
-    """delta(epsilon) is below delta on its pair, far below; at a tenth of epsilon it is above."""
+    """On the catalogue's pair the exact delta at epsilon is far below the claimed one; at a tenth of epsilon it is above."""
     entry = find("approximate_minimum_perturbation")
     ((pair,), mechanism) = entry.pairs(), entry.build(epsilon)
     assert isinstance(mechanism, ApproximateMinimumPerturbation)

@@ -1,4 +1,4 @@
-"""Composition: columns side by side, densities multiplied, and promises that hold for the adjacency they name.
+"""Composition: the columns, the product of the densities, and guarantees that hold for the stated adjacency.
 
 Each statistical test would fail with probability 1e-6 for another seed.
 """

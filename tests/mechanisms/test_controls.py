@@ -1,4 +1,4 @@
-"""The control releases the minimiser itself, and promises nothing."""
+"""The control releases the exact minimiser, and has no guarantee."""
 
 from __future__ import annotations
 

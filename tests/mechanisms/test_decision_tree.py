@@ -1,4 +1,4 @@
-"""Random decision trees: a structure that ignores the data, what a record can move, the noise, and predictions.
+"""Random decision trees: a data-independent structure, the sensitivity, the noise, and predictions.
 
 The test of the noise would fail with probability 1e-6 for another seed.
 """
@@ -93,7 +93,7 @@ def test_full_trees_learn_any_rule_from_exact_counts() -> None:
 
 
 def test_trees_vote_with_their_shares() -> None:
-    """One tree is sure of label 1, the other leans towards 0: together they say 1."""
+    """One tree has only label 1 in the leaf, the other slightly more of label 0: the prediction is 1."""
     mechanism = RandomDecisionTrees(1.0, VALUES, 0, trees=2)
     assert mechanism.predict(np.array([[0.0, 2.0, 6.0, 4.0]]), EVERY_ROW[:1]) == 1
     assert mechanism.predict(np.array([[1.0, 2.0, 9.0, 1.0]]), EVERY_ROW[:1]) == 0

@@ -1,4 +1,4 @@
-"""Noisy gradient descent: its transcripts, where they lead, and what they spend."""
+"""Noisy gradient descent: its transcripts, the parameters they yield, and their privacy loss."""
 
 from __future__ import annotations
 
@@ -72,6 +72,7 @@ def test_a_larger_epsilon_needs_less_noise(variant: type[Any]) -> None:
     assert np.all(np.diff([variant(epsilon).sigma(4) for epsilon in (0.1, 0.3, 1.0, 3.0, 10.0)]) < 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 4, 20, 100])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_the_printed_noise_is_five_to_thirteen_times_what_the_accountant_asks_for(n: int, epsilon: float) -> None:
@@ -87,7 +88,7 @@ def test_within_its_proof_the_printed_noise_keeps_a_quarter_of_the_promised_epsi
 
 
 def test_far_beyond_its_proof_the_printed_promise_is_false() -> None:
-    """By Hoeffding, delta is above 0.5 but for a chance of 1e-7: (1000, 1e-5) is promised, with n = 4."""
+    """By Hoeffding, delta exceeds 0.5 with confidence 1 - 1e-7, where (1000, 1e-5) is claimed, with n = 4."""
     mechanism, size = PrintedGradientPerturbation(1000.0, radius=0.5, loss=FULL_SLOPE), 2_000
     found = excess(mechanism, worst_pair(), size, 1000.0, stream(1, "beyond")).mean()
     assert found - math.sqrt(math.log(1e7) / (2 * size)) > 0.5
@@ -106,6 +107,7 @@ def test_one_step_in_one_dimension(variant: type[Any]) -> None:
     assert p_value > agreement.FALSE_FAILURE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", SIZED)
 @pytest.mark.parametrize(("steps", "d"), [(1, 2), (2, 1)])
 def test_two_columns(variant: type[Any], steps: int, d: int) -> None:
@@ -116,6 +118,7 @@ def test_two_columns(variant: type[Any], steps: int, d: int) -> None:
     assert p_value > agreement.FALSE_FAILURE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("d", [1, 3])
 def test_the_density_of_whole_transcripts(variant: type[Any], d: int) -> None:
@@ -191,6 +194,7 @@ def test_one_step_spends_the_promised_delta_on_the_worst_pair(variant: type[Any]
     assert 0.995e-5 < spent < 1.00001e-5
 
 
+@pytest.mark.slow
 def test_one_step_spends_less_on_other_pairs() -> None:
     mechanism = AccountedGradientPerturbation(1.0, delta=1e-3, steps=1)
     sigma = mechanism.sigma(4)
@@ -202,11 +206,12 @@ def test_one_step_spends_less_on_other_pairs() -> None:
             assert np.maximum(one - math.e * two, 0).sum() * (points[1] - points[0]) < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.01, 0.1])
 def test_sixteen_sampled_steps_keep_the_promise_and_use_most_of_it(delta: float) -> None:
     """The composition of the pair's own mixtures meets the samples within 5 standard errors (fails by chance: 1e-6).
 
-    The account is larger, since it allows for steps that lean different ways: the pair spends 0.745 of delta.
+    The account is larger, since it covers steps with different directions: this pair attains 0.745 of delta.
     """
     from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
 
@@ -250,6 +255,7 @@ def test_the_transcript_determines_the_parameters(variant: type[Any]) -> None:
     np.testing.assert_array_equal(mechanism.final(4, outputs), mechanism.sample_final(dataset, 40, stream(1, "final")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_it_learns_where_there_is_something_to_learn(variant: type[Any]) -> None:
     """With a large epsilon most walks end with a lower loss than they began with; 60 of 60 do, and 45 are asked for."""

@@ -1,4 +1,4 @@
-"""The k-anonymous table: what it releases, what that gives away, and that it promises nothing."""
+"""The k-anonymous table: its release, the attack on it, and that it has no guarantee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noisy Lloyd iterations: the transcript's density step by step, the centres, and what a record can spend.
+"""Noisy Lloyd iterations: the transcript's density step by step, the centres, and the privacy loss.
 
 The test of the noise would fail with probability 1e-6 for another seed.
 """

@@ -44,6 +44,7 @@ def test_the_features_are_public() -> None:
     assert not np.any(one.frequency_vectors(2) == other.frequency_vectors(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("C", [0.5, 4.0, 100.0])
 def test_the_weights_minimise_the_objective(C: float) -> None:
     """Against a general solver of the dual, and no nearby point is better."""
@@ -83,6 +84,7 @@ def test_weights_of_records_count_as_copies() -> None:
     assert mechanism.scale(weighted.n) == mechanism.scale(copies.n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("C", [0.5, 4.0, 30.0])
 def test_an_exchanged_record_moves_the_weights_by_at_most_two_c_over_n(C: float) -> None:
     """Half of the stability that the paper takes."""

@@ -1,4 +1,4 @@
-"""Naive Bayes from noisy counts: the counts, what a record can move, the noise, and predictions.
+"""Naive Bayes from noisy counts: the counts, their sensitivity, the noise, and predictions.
 
 The test of the noise would fail with probability 1e-6 for another seed.
 """

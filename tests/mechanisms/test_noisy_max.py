@@ -1,4 +1,4 @@
-"""Report noisy max: probabilities against closed forms and another quadrature, and the price of returning the value.
+"""Report noisy max: probabilities against closed forms and quadrature, and the privacy loss of releasing the value.
 
 Each statistical test would fail with probability 1e-6 for another seed.
 """
@@ -20,7 +20,7 @@ from epsilometer.mechanisms.noisy_max import (
     NoisyMaxExponential,
     NoisyMaxExponentialValue,
     NoisyMaxValue,
-    exchange,
+    pair_with_answers,
     query_answers,
 )
 from tests.mechanisms import agreement
@@ -77,7 +77,7 @@ def test_the_number_keeps_the_promise_for_every_change_of_the_answers(build: Any
     for start in ([1.0, 1.0, 1.0], [4.0, 3.0, 1.0]):
         for change in itertools.product((-1.0, 0.0, 1.0), repeat=3):
             if any(change):
-                pair = exchange(np.array(start), np.array(start) + change, "one of all changes")
+                pair = pair_with_answers(np.array(start), np.array(start) + change, "one of all changes")
                 worst = max(worst, largest_log_ratio(build(epsilon), pair))
     assert 0.75 * epsilon < worst <= epsilon * (1 + 1e-12)
 
@@ -147,6 +147,6 @@ def test_only_a_finite_support_has_a_largest_ratio() -> None:
 
 def test_an_exchange_has_the_wanted_answers() -> None:
     first, second = np.array([1.0, 3.0, 2.0, 0.0]), np.array([2.0, 2.0, 2.0, 1.0])
-    pair = exchange(first, second, "up, down, same, up")
+    pair = pair_with_answers(first, second, "up, down, same, up")
     np.testing.assert_array_equal(query_answers(np.asarray(pair.first)), first)
     np.testing.assert_array_equal(query_answers(np.asarray(pair.second)), second)

@@ -173,7 +173,7 @@ def test_logistic_regression_spends_nearly_all_of_it_in_the_plane_and_half_on_th
 @pytest.mark.parametrize("regulariser", [Quadratic(), DiagonalQuadratic((2.0, 0.7))], ids=repr)
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_sensitivity_is_never_passed(name: str, regulariser: Regulariser) -> None:
-    """Minimisers of neighbours, from hostile and from random records, are at most 2L/(n lam mu) apart."""
+    """Minimisers of neighbours, for worst-case and random records, are at most 2L/(n lam mu) apart."""
     loss, lipschitz = LOSSES[name]
     lam, rng = 0.4 / regulariser.strong_convexity, np.random.default_rng(10)
     changed = [np.array([[1.0, 0.0]]), np.array([[-1.0, 0.0]]), np.array([[0.0, 0.0]]), np.array([[0.6, 0.8]])]
@@ -207,7 +207,7 @@ def test_the_gaussian_form_keeps_its_promise_on_the_line(epsilon: float) -> None
 
 
 def test_gaussian_noise_that_is_too_small_is_refused() -> None:
-    """The classical scale suffices up to epsilon = 1, and for this delta beyond 2, but not for ever."""
+    """The classical scale suffices up to epsilon = 1, and for this delta beyond 2, but not for every epsilon."""
     for epsilon in (1.0, 2.0):
         OutputPerturbation(epsilon, 0.1, delta=1e-5)
     with pytest.raises(EpsilometerError, match="epsilon is 50; with delta = 1e-05 the classical Gaussian noise is too"):

@@ -43,7 +43,7 @@ def along(dataset: NDArray[np.float64], x: Array, lam: float, gamma: float) -> t
 
 
 def records(n: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Records of all kinds: inside, on the sphere, at the origin; labels inside and extreme."""
+    """Records inside the ball, on the sphere and at the origin, with interior and extreme labels."""
     x = rng.standard_normal((n, d))
     x *= rng.choice([0.0, 0.3, 1.0, 1.0], (n, 1)) / np.linalg.norm(x, axis=1, keepdims=True)
     y = np.where(rng.random(n) < 0.5, rng.choice([-1.0, 1.0], n), rng.uniform(-1, 1, n))
@@ -115,6 +115,7 @@ def test_the_promise_holds_exactly(epsilon: float, delta: float) -> None:
         assert exact_delta(epsilon, *laws) <= delta
 
 
+@pytest.mark.slow
 def test_the_promise_holds_wherever_leverage_and_residual_may_be() -> None:
     """On a grid of leverages m <= 1/lam and residuals |R| <= L, which the data sets above may miss."""
     epsilon, delta, most = 1.0, 1e-3, 5

@@ -71,6 +71,7 @@ def test_the_estimate_of_the_share_is_unbiased(gamma: float) -> None:
         assert probability @ mechanism.estimate_share(support) == pytest.approx(bits.mean(), abs=1e-13)
 
 
+@pytest.mark.slow
 def test_samples_have_the_stated_probabilities() -> None:
     mechanism = RandomizedResponse(0.3)
     bits = np.array([True, False, False])  # any zeros and ones will do

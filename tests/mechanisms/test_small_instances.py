@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from epsilometer.core import LabelledData, stream
-from epsilometer.mechanisms.broken_erm import CoordinatewiseLaplace
-from epsilometer.mechanisms.broken_scalar import AddRemoveNoise, InverseScaleLaplace
+from epsilometer.mechanisms.broken.erm import CoordinatewiseLaplace
+from epsilometer.mechanisms.broken.scalar import AddRemoveNoise, InverseScaleLaplace
 from epsilometer.mechanisms.decision_tree import RandomDecisionTrees
 from epsilometer.mechanisms.gradient_perturbation import (
     AccountedGradientPerturbation,

@@ -1,4 +1,4 @@
-"""The median's smooth sensitivity against its definition, and what the noise that rests on it really promises.
+"""The median's smooth sensitivity against its definition, and the exact privacy of the noise calibrated to it.
 
 Each statistical test would fail with probability 1e-6 for another seed.
 """
@@ -43,7 +43,7 @@ def by_the_printed_formula(values: Array, upper: float, beta: float) -> float:
 
 
 def local_sensitivity(values: Array, domain: Array) -> float:
-    """How far replacing one value can move the median."""
+    """The local sensitivity: the largest move of the median by replacing one value."""
     furthest = 0.0
     for place, new in itertools.product(range(len(values)), domain):
         other = values.copy()
@@ -60,6 +60,7 @@ def neighbours(domain: Array, n: int) -> Iterator[tuple[Array, Array]]:
             yield np.array(row), other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("beta", [0.05, 0.4, 2.0])
 def test_the_definition_over_all_data_sets_of_a_small_domain(n: int, beta: float) -> None:
@@ -140,12 +141,13 @@ def test_gamma_two_is_cauchy_and_gamma_four_is_normalised() -> None:
 
 
 def worst_ratio(mechanism: Any, first: Array, second: Array, points: int = 2001) -> float:
-    """The largest |log-ratio| on a fine grid that reaches far out from both medians."""
+    """The largest |log-ratio| on a fine grid that includes the tails around both medians."""
     steps = np.sinh(np.linspace(-20, 20, points))
     outputs = np.concatenate([median(data, mechanism.upper) + mechanism.scale(data) * steps for data in (first, second)])
     return float(np.max(np.abs(mechanism.log_density(first, outputs) - mechanism.log_density(second, outputs))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [1.3, 2.0, 4.0, 10.0])
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
 def test_the_pure_promise_holds_with_room_to_spare(epsilon: float, gamma: float) -> None:
@@ -174,6 +176,7 @@ def test_what_the_stretch_of_laplace_noise_exceeds(epsilon: float, beta: float) 
     assert math.exp(log_stretch_excess(epsilon, beta)) == pytest.approx(np.sum(np.maximum(excess, 0)) * z[1], rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "delta"), [(0.2, 1e-5), (1.0, 1e-5), (1.0, 0.1), (2.0, 0.9), (20.0, 1e-5), (300.0, 0.01)]
 )

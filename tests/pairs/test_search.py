@@ -1,4 +1,4 @@
-"""The search for the worst pair: never above what is proved, and near it where that is approached."""
+"""The search for the worst pair never exceeds the proved supremum, and comes near it where it can be approached."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ def check(result: WorstPair, mechanism: ObjectivePerturbation2008, n: int, d: in
     assert result.log_ratio == log_ratio(mechanism, result.pair, result.output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize(("epsilon", "n_lam"), [(0.0184, 10.0), (1.0, 1e-3), (1.0, 1.0), (2.0, 20.0), (10.0, 0.01)])
 def test_the_search_comes_within_a_hundredth_of_the_formula_and_never_above(epsilon: float, n_lam: float, d: int) -> None:
@@ -67,6 +68,7 @@ def test_the_formula_bounds_small_data_sets_too(n: int, epsilon: float, n_lam: f
     assert 0.5 * epsilon <= result.log_ratio <= spent_by_2008(epsilon, n_lam) * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_with_the_others_at_zero_it_looks_twice_as_private() -> None:
     """n lam = 20, epsilon = 2: with shared records that saturate, the promise is just kept; without, half of it is used."""
     mechanism = ObjectivePerturbation2008(2.0, 20 / MANY)
@@ -77,12 +79,14 @@ def test_with_the_others_at_zero_it_looks_twice_as_private() -> None:
     assert 0.99 * 2.0 < saturating.log_ratio <= 2.0
 
 
+@pytest.mark.slow
 def test_at_the_papers_setting_it_finds_twice_the_promise() -> None:
     """lambda = 0.01 and n = 1000, on the learning curve of 2008; textbook pairs alone show most of it."""
     result = found(ObjectivePerturbation2008(0.0184, 0.01), 1000, 2)
     assert 2.04 * 0.0184 < result.log_ratio <= spent_by_2008(0.0184, 10.0)
 
 
+@pytest.mark.slow
 def test_along_the_papers_curve_it_finds_more_than_the_promise_up_to_5000_records() -> None:
     spent = {n: found(ObjectivePerturbation2008(0.0184, 0.01), n, 2, restarts=0).log_ratio for n in (3000, 5000, 11_000)}
     assert spent[3000] > 1.17 * 0.0184
@@ -90,6 +94,7 @@ def test_along_the_papers_curve_it_finds_more_than_the_promise_up_to_5000_record
     assert spent[11_000] <= 0.0184
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize(("epsilon", "n_lam"), [(0.0184, 10.0), (1.0, 0.01), (1.0, 1.0), (2.0, 20.0)])
 def test_cms11_comes_out_clean(epsilon: float, n_lam: float, d: int) -> None:
@@ -100,17 +105,19 @@ def test_cms11_comes_out_clean(epsilon: float, n_lam: float, d: int) -> None:
     assert result.log_ratio < epsilon
 
 
+@pytest.mark.slow
 def test_the_general_form_does_not_depend_on_n() -> None:
     result = found(ObjectivePerturbationGeneral(1.0, 0.5), MANY, 2)
     assert 0.99 * spent_by_2008(1.0, 0.5) <= result.log_ratio <= spent_by_2008(1.0, 0.5)
 
 
 def test_a_huber_loss_stays_below_its_bound_and_above_its_promise() -> None:
-    """2 beta + log(1 + c/(n lam)): slope and curvature are largest together at the kink, where no climb can stop."""
+    """2 beta + log(1 + c/(n lam)): slope and curvature are largest together at the kink, where no ascent can stop."""
     result = found(ObjectivePerturbationGeneral(1.0, 0.1, loss=Huber(0.5)), 1000, 1, restarts=4)
     assert 1.0 < result.log_ratio <= 1.0 + math.log1p(10.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("d", "least", "most"), [(1, 0.5, 0.5259), (2, 0.99, 1.0)])
 @pytest.mark.parametrize("n_lam", [0.5, 20.0])
 def test_output_perturbation_spends_all_of_epsilon_in_the_plane_and_half_on_the_line(
@@ -122,6 +129,7 @@ def test_output_perturbation_spends_all_of_epsilon_in_the_plane_and_half_on_the_
     assert least <= result.log_ratio <= most + 1e-4
 
 
+@pytest.mark.slow
 def test_the_search_does_better_than_the_textbook() -> None:
     """At a setting where no textbook pair is the worst."""
     mechanism = ObjectivePerturbation2008(1.0, 1.0 / 50)
@@ -130,6 +138,7 @@ def test_the_search_does_better_than_the_textbook() -> None:
     assert result.log_ratio > 1.002 * max(textbook)
 
 
+@pytest.mark.slow
 def test_the_same_generator_gives_the_same_pair() -> None:
     one, same = (found(ObjectivePerturbation2008(1.0, 0.01), 100, 1) for _ in range(2))
     assert one.log_ratio == same.log_ratio

@@ -19,7 +19,7 @@ CI = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
 STEPS = [(job, step) for job, content in CI["jobs"].items() for step in content["steps"]]
 GATE = ["gate", "results/verdicts/*.csv", "--expected", "config/expected.yaml"]
 PREVIOUS = "previous/verdicts/*.csv"
-NAMES = ("catalogue", "libraries")
+NAMES = ("catalogue", "libraries", "membership")
 
 
 def commands(script: str) -> list[list[str]]:
@@ -60,8 +60,8 @@ def test_every_target_and_variable_of_make_exists() -> None:
 
 
 @pytest.mark.parametrize("arguments", called("epsilometer"), ids=lambda arguments: " ".join(arguments[:1]))
-def test_every_verb_and_option_of_epsilometer_exists(arguments: list[str]) -> None:
-    assert _parser().parse_args(arguments).verb == arguments[0]
+def test_every_command_and_option_of_epsilometer_exists(arguments: list[str]) -> None:
+    assert _parser()[0].parse_args(arguments).command == arguments[0]
 
 
 def test_the_gate_is_called_with_and_without_previous_verdicts() -> None:

@@ -13,14 +13,18 @@ from pathlib import Path
 import pytest
 
 from epsilometer.cli import main
-from epsilometer.core import write_table
+from epsilometer.evidence.rows import SECONDS, VERDICTS
 from epsilometer.mechanisms.catalogue import catalogue
-from epsilometer.report.page import LARGEST
+from epsilometer.membership.rows import MEMBERSHIP
+from epsilometer.papers.ledger import LEDGER
+from epsilometer.report.page import LARGEST_ATTACHMENT
+from epsilometer.report.provenance import PROVENANCE
+from tests.report.desk import ROW as PROMISE
 from tests.report.test_findings import ATTACK, CLAIM
-from tests.report.test_gate import ROW as PROMISE
+from tests.rows import write_rows
 
 NASTY = "</script><script>alert(1)</script> & <b>"
-NUMBERS = {"trials": 1000, "seconds": 0.5}
+NUMBERS = {"trials": 1000}
 VOID = {"meta", "link", "br", "input", "hr", "img"}
 
 
@@ -48,7 +52,7 @@ class Balanced(HTMLParser):
 def built(folder: Path) -> str:
     """The page of these results, with its elements checked."""
     output = folder.parent / "page.html"
-    assert main(["page", "--results", str(folder), "--output", str(output)]) == 0
+    assert main(["page", "--results", str(folder), "--page", str(output)]) == 0
     text = output.read_text()
     checked = Balanced()
     checked.feed(text)
@@ -74,16 +78,16 @@ def test_nothing_but_an_empty_folder_still_gives_a_page(folder: Path) -> None:
 
 def test_words_of_a_table_stay_words(folder: Path) -> None:
     claim = CLAIM | {"statement": NASTY, "evidence": NASTY, "link": NASTY, "witness": "", "check": "x", "tolerances": NASTY}
-    write_table(folder / "ledger/nips08.csv", [claim])
+    write_rows(LEDGER, folder / "ledger/nips08.csv", [claim])
     text = built(folder)
     assert "<script>alert" not in text
     assert text.count("&lt;script&gt;alert(1)") >= 3
 
 
 def test_files_come_along_and_large_ones_stay_beside_it(folder: Path) -> None:
-    write_table(folder / "verdicts/catalogue.csv", [PROMISE | NUMBERS])
+    write_rows(VERDICTS, folder / "verdicts/catalogue.csv", [PROMISE | NUMBERS])
     (folder / "dataset").mkdir()
-    (folder / "dataset/large.csv").write_text("x\n" * (LARGEST // 2 + 1))
+    (folder / "dataset/large.csv").write_text("x\n" * (LARGEST_ATTACHMENT // 2 + 1))
     (folder / "quick/verdicts").mkdir(parents=True)
     (folder / "quick/verdicts/catalogue.csv").write_text("x\n1\n")
     text = built(folder)
@@ -100,7 +104,10 @@ def test_files_come_along_and_large_ones_stay_beside_it(folder: Path) -> None:
 def test_libraries_are_shown_with_what_was_found(folder: Path) -> None:
     found = {"mechanism": "diffprivlib_logistic_regression", "exact": math.nan, "black_box": 2.0, "verdict": "violated"}
     cheaper = PROMISE | found | {"promised": 0.5, "verdict": "tight"} | NUMBERS | {"trials": 77}
-    write_table(folder / "verdicts/libraries.csv", [PROMISE | found | NUMBERS, cheaper])
+    write_rows(VERDICTS, folder / "verdicts/libraries.csv", [PROMISE | found | NUMBERS, cheaper])
+    times = [(1.0, 0.25), (0.5, 0.5), (0.5, 1.0)]
+    seconds = [{"mechanism": found["mechanism"], "promised": promised, "seconds": time} for promised, time in times]
+    write_rows(SECONDS, folder / "benchmarks/auditors/diffprivlib_models.csv", seconds)
     text = built(folder)
     assert (
         "Of 2 such promises, 1 are found violated: diffprivlib_logistic_regression at epsilon = 1 spends at least 2" in text
@@ -109,20 +116,21 @@ def test_libraries_are_shown_with_what_was_found(folder: Path) -> None:
     assert "<code>diffprivlib 0.6.6, models.LogisticRegression(data_norm=1)</code>" in section
     assert "The penalty leaves the intercept out" in section
     assert re.findall(r'data-label="Outputs drawn" class="number" data-value="(\d+)"', section) == ["1000", "77"]
+    assert re.findall(r'data-label="Seconds" class="number" data-value="([\d.]+)"', section) == ["0.25", "1.5"]
     assert 'class="chip violated"' in section
 
 
 def test_a_run_without_libraries_says_so(folder: Path) -> None:
     setting = {"kind": "setting", "name": "libraries.names", "value": "[]"}
-    write_table(folder / "provenance/run.csv", [setting])
+    write_rows(PROVENANCE, folder / "provenance/run.csv", [setting])
     text = built(folder)
-    assert "This run was set to audit no library of other people" in text
+    assert "This run was configured to audit no third-party library" in text
     assert "verdicts/libraries.csv" not in text, "what was not asked for is not missing"
 
 
 def test_a_card_shows_the_promise_that_its_verdict_is_about(folder: Path) -> None:
     rows = [PROMISE | {"exact": 0.9, "verdict": "tight"}, PROMISE | {"promised": 0.1, "exact": 0.3, "verdict": "violated"}]
-    write_table(folder / "verdicts/catalogue.csv", [row | NUMBERS for row in rows])
+    write_rows(VERDICTS, folder / "verdicts/catalogue.csv", [row | NUMBERS for row in rows])
     text = built(folder)
     card = text[text.index('id="laplace_count"') :]
     summary = card[: card.index("</summary>")]
@@ -131,11 +139,12 @@ def test_a_card_shows_the_promise_that_its_verdict_is_about(folder: Path) -> Non
 
 
 def test_the_same_tables_give_the_same_bytes(folder: Path) -> None:
-    write_table(folder / "membership/small.csv", [ATTACK | {"auc": 0.5, "test_error": 0.2, "nonprivate_test_error": 0.1}])
+    attack = ATTACK | {"auc": 0.5, "test_error": 0.2, "nonprivate_test_error": 0.1}
+    write_rows(MEMBERSHIP, folder / "membership/small.csv", [attack])
     assert built(folder) == built(folder)
 
 
 def test_results_that_are_not_there_are_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["page", "--results", str(tmp_path / "none"), "--output", str(tmp_path / "page.html")]) == 1
+    assert main(["page", "--results", str(tmp_path / "none"), "--page", str(tmp_path / "page.html")]) == 1
     assert capsys.readouterr().err.startswith("epsilometer: there is no folder")
     assert not (tmp_path / "page.html").exists()

@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 
 from epsilometer.cli import main
-from epsilometer.core import EpsilometerError, write_table
-from epsilometer.report.run import Gap, Run
+from epsilometer.core import EpsilometerError
+from epsilometer.papers.tuning import TUNING
+from epsilometer.report.run import UNFINISHED_FILES, Gap, Run
+from tests.rows import row_of, write_rows
 
-SETTINGS = '{"seed": 7, "extension": {"datasets": [], "csv": null}, "lambdas": [0.1, 1.0]}'
+CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
+EXTENSION = CONFIG["extension"] | {"datasets": ["rand_hie"], "csv": None}
+SETTINGS = json.dumps(CONFIG | {"seed": 7, "extension": EXTENSION, "lambdas": [0.1, 1.0]})
 
 
 def noted(folder: Path, *overrides: str, config: tuple[str, ...] = ("config/config.yaml",)) -> Run:
-    """A run that says what it was, through the verb that the workflow calls."""
+    """A run that says what it was, through the command that the workflow calls."""
     words = ["provenance", "--commit", "abc-dirty", "--config", *config, "--overrides", *overrides]
-    assert main([*words, "--settings", SETTINGS, "--output", str(folder / "provenance/run.csv")]) == 0
+    assert main([*words, "--settings", SETTINGS, "--table", str(folder / "provenance/run.csv")]) == 0
     return Run(folder)
 
 
 def test_it_says_what_it_was(tmp_path: Path) -> None:
-    facts = noted(tmp_path).facts
-    assert facts["code"]["commit"] == "abc-dirty"
-    assert facts["setting"] == {
+    run = noted(tmp_path)
+    assert run.facts["code"]["commit"] == "abc-dirty"
+    settings = {
         "seed": "7",
-        "extension.datasets": "[]",
+        "extension.datasets": '["rand_hie"]',
         "extension.csv": "None",
         "lambdas": "[0.1, 1.0]",
+        "reproduction.epsilons.largest": "10.0",
     }
-    assert {"python", "numpy", "snakemake"} <= set(facts["version"])
+    assert settings.items() <= run.facts["setting"].items()
+    assert {"python", "numpy", "snakemake"} <= set(run.facts["version"])
+    assert run.datasets_of("nips08") == ["separable", "unseparable"]
+    assert run.datasets_of("extension") == ["rand_hie"]
+    assert run.datasets_of("review") == []
+
+
+def test_settings_that_are_none_are_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["provenance", "--commit", "abc", "--config", "c.yaml", "--settings", '{"seed": 7}']
+    assert main([*words, "--table", str(tmp_path / "run.csv")]) == 1
+    assert capsys.readouterr().err.startswith("epsilometer: config: results is missing")
+    assert not (tmp_path / "run.csv").exists()
 
 
 def test_a_run_that_says_nothing_is_unknown(tmp_path: Path) -> None:
@@ -59,29 +77,30 @@ def test_a_command_names_the_files_and_the_settings_that_differ_from_the_default
 
 def test_gaps_tell_what_failed_from_what_only_waited(tmp_path: Path) -> None:
     for name in ("made", "stale"):
-        write_table(tmp_path / f"{name}.csv", [{"x": 1}])
+        write_rows(TUNING, tmp_path / f"tuning/{name}.csv", [{"error": 0.25}])
     (tmp_path / "log").mkdir()
     (tmp_path / "log/wrong.log").write_text("Some warning\nepsilometer: own.csv: record 1 has norm 2\n")
-    write_table(
+    write_rows(
+        UNFINISHED_FILES,
         tmp_path / "unfinished.csv",
         [
-            {"file": tmp_path / f"{name}.csv", "log": tmp_path / f"log/{name}.log", "failed": failed}
+            {"file": f"{tmp_path}/tuning/{name}.csv", "log": f"{tmp_path}/log/{name}.log", "failed": failed}
             for name, failed in {"stale": False, "wrong": True, "killed": True}.items()
         ]
         + [{"file": "reports/index.html", "log": "page.log", "failed": False}],
     )
     run = Run(tmp_path)
-    assert run.table("made") == [{"x": 1}]
-    assert run.table("stale") == [], "it is there, but the run that failed should have made it anew"
-    assert run.table("never") == []
+    assert run.table("tuning/made") == [row_of(TUNING, {"error": 0.25})]
+    assert run.table("tuning/stale") == [], "it is there, but the run that failed should have made it anew"
+    assert run.tables("tuning", ["never", "made"]) == run.table("tuning/made")
     assert run.figure("drawn") == ""
     waited = "its job did not run, because one before it failed"
     assert run.gaps == [
-        Gap("killed.csv", f"its job failed: it left no word in {tmp_path}/log/killed.log", failed=True),
-        Gap("wrong.csv", "its job failed: own.csv: record 1 has norm 2", failed=True),
+        Gap("tuning/killed.csv", f"its job failed: its log {tmp_path}/log/killed.log is empty", failed=True),
+        Gap("tuning/wrong.csv", "its job failed: own.csv: record 1 has norm 2", failed=True),
         Gap("figures/drawn.svg", "it is not there", failed=False),
-        Gap("never.csv", "it is not there", failed=False),
-        Gap("stale.csv", waited, failed=False),
+        Gap("tuning/never.csv", "it is not there", failed=False),
+        Gap("tuning/stale.csv", waited, failed=False),
     ]
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from tests.requirements import need, need_root
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 TARGET = "results/quick/recovered_epsilon/nips08.csv"

@@ -60,12 +60,7 @@ class Project:
         results = self.folder / "results" / "quick"
         files = [path for kind in ("*.csv", "*.svg", "*.json") for path in results.rglob(kind)]
         files = [path for path in files if "benchmarks" not in path.parts]
-        contents = {path.relative_to(results).as_posix(): path.read_bytes() for path in files}
-        if verdicts := contents.get("verdicts/catalogue.csv"):
-            lines = verdicts.splitlines()
-            assert lines[0].endswith(b",seconds")
-            contents["verdicts/catalogue.csv"] = b"\n".join(line.rpartition(b",")[0] for line in lines)
-        return contents
+        return {path.relative_to(results).as_posix(): path.read_bytes() for path in files}
 
 
 def new_project(folder: Path) -> Project:

@@ -15,11 +15,15 @@ import yaml
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from epsilometer.claims.ledger import SOURCES
-from epsilometer.core import read_table
+from epsilometer.figures.mechanisms import MECHANISM_CAPTION, OVERVIEW_CAPTION
+from epsilometer.figures.membership import ROC_CAPTION, UTILITY_CAPTION
 from epsilometer.mechanisms.catalogue import catalogue
+from epsilometer.papers.registry import claims_of, figures_of, papers, sources
 from tests.browser import LAPTOP, PAPER, PHONE, launched, opened
-from tests.workflow.conftest import ROOT, Project, write_own
+from tests.tables import read_table
+from tests.workflow.conftest import Project, write_own
+
+pytestmark = pytest.mark.slow
 
 LARGEST = 8_000_000
 
@@ -53,7 +57,7 @@ def test_it_is_one_file_that_asks_for_nothing(browser: Browser, file: Path) -> N
 
 def test_the_first_screen_counts_what_the_tables_hold(page: Page, finished: Project) -> None:
     results = finished.folder / "results/quick"
-    ledger = [row for source in SOURCES for row in read_table(results / f"ledger/{source}.csv")]
+    ledger = [row for source in sources() for row in read_table(results / f"ledger/{source}.csv")]
     verdicts = read_table(results / "verdicts/catalogue.csv")
     assert f"{len(ledger)} claims of 5 sources" in page.locator(".lead").inner_text()
     for label, rows, column in (("Claims by verdict", ledger, "outcome"), ("Promises by verdict", verdicts, "verdict")):
@@ -71,8 +75,8 @@ def ids(page: Page, selector: str) -> list[str]:
 
 
 def test_every_claim_and_every_mechanism_is_there(page: Page) -> None:
-    claims = yaml.safe_load((ROOT / "config/claims.yaml").read_text())
-    assert sorted(ids(page, "tr[data-verdict]")) == sorted(claim["id"] for claim in claims)
+    claims = [claim.id for source in sources() for claim in claims_of(source).values()]
+    assert sorted(ids(page, "tr[data-verdict]")) == sorted(claims)
     assert sorted(ids(page, "details.card")) == sorted(catalogue())
     assert page.get_by_text("This run is not complete").count() == 0
 
@@ -234,11 +238,10 @@ def test_snakemake_can_write_its_own_report(edited: Project) -> None:
     text = (edited.folder / "own.html").read_text()
     for category in ("Experiments", "Audits", "Attacks", "Claims"):
         assert f'"{category}"' in text
-    captions = {path.stem: path.read_text() for path in (edited.folder / "workflow/report").glob("*.rst")}
-    captions.pop("library_verdicts")
-    for name, caption in captions.items():
-        words = re.split(r"\{\{.*?\}\}", caption.splitlines()[0])
-        assert all(part.strip(" ,.") in text for part in words), name
+    captions = [MECHANISM_CAPTION, OVERVIEW_CAPTION, ROC_CAPTION, UTILITY_CAPTION]
+    captions += [figure.caption for paper in papers() for figure in figures_of(paper)]
+    for caption in captions:
+        assert caption.split(",")[0].split("&")[0] in text.replace("\\n", " "), caption
 
 
 def test_a_failed_job_is_shown_and_make_says_so(edited: Project, browser: Browser) -> None:

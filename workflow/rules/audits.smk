@@ -1,104 +1,90 @@
-rule audit:
+use rule job as audit_family with:
     input:
-        promises=promise_source,
+        promises_of,
     output:
-        table=table("audit", "{family}"),
+        table=table("audit/{family}"),
+        counts=table("audit/counts/{family}"),
         witnesses=directory(f"{RESULTS}/witnesses/{{family}}"),
         seconds=seconds_of("{family}"),
     log:
-        log_of("audit", "{family}"),
+        log_of("audit/{family}"),
     benchmark:
-        time_of("audit", "{family}")
-    conda:
-        "../../environment.yml"
-    threads: 1
+        time_of("audit/{family}")
     resources:
         mem_mb=1500,
     params:
-        code=code_hash("audits"),
-        epsilons=settings.audits.epsilons,
-        trials=settings.audits.trials,
-        seed=settings.seed,
+        code=code_hash("evidence"),
+        command=lambda wildcards: command(
+            "audit_family",
+            family=wildcards.family,
+            epsilons=[*settings.audits.epsilons, *promises_of(wildcards)],
+            **BUDGET,
+        ),
     message:
         "Audit of the family {wildcards.family}"
-    shell:
-        "epsilometer audit {wildcards.family} --epsilons {params.epsilons} {input.promises}"
-        " --trials {params.trials} --seed {params.seed}"
-        " --witnesses {output.witnesses} --seconds {output.seconds} --output {output.table} 2> {log}"
 
 
-rule privacy_loss:
+use rule job as privacy_loss with:
     input:
-        [table("audit", family) for family in FAMILIES],
+        tables=CATALOGUE,
     output:
-        table("privacy_loss", "catalogue"),
+        table=table("privacy_loss/catalogue"),
     log:
-        log_of("privacy_loss", "catalogue"),
+        log_of("privacy_loss/catalogue"),
     benchmark:
-        time_of("privacy_loss", "catalogue")
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=1000,
+        time_of("privacy_loss/catalogue")
     params:
-        code=code_hash("audits"),
-        epsilon=middle_epsilon(),
-        seed=settings.seed,
+        code=code_hash("evidence"),
+        command=command("privacy_loss", epsilon=middle_epsilon(), seed=settings.seed),
     message:
         "Privacy loss of every mechanism"
-    shell:
-        "epsilometer privacy_loss {input} --epsilon {params.epsilon} --seed {params.seed} --output {output} 2> {log}"
 
 
-rule boundary:
+use rule job as verdicts with:
+    input:
+        tables=lambda wildcards: [
+            table(f"{AUDITED[wildcards.report][0]}/{name}")
+            for name in AUDITED[wildcards.report][1]
+        ],
+        counts=lambda wildcards: [
+            table(f"audit/counts/{name}") for name in AUDITED[wildcards.report][1]
+        ],
     output:
-        table("boundary", "nips08"),
+        table=reported_table(table("verdicts/{report}"), "Audits", "{report}"),
     log:
-        log_of("boundary", "nips08"),
+        log_of("verdicts/{report}"),
     benchmark:
-        time_of("boundary", "nips08")
-    conda:
-        "../../environment.yml"
-    threads: 1
+        time_of("verdicts/{report}")
+    wildcard_constraints:
+        report="|".join(AUDITED),
     resources:
         mem_mb=500,
     params:
-        code=code_hash("pairs"),
-        epsilons=settings.reproduction.epsilons.values(),
-        n_lams=[f"{10 ** (k / 8):.4g}" for k in range(-8, 33)],
+        code=code_hash("evidence"),
+        command=command("verdicts", confidence=settings.audits.confidence),
+        caption="Every claimed epsilon: what is spent, the bound of each auditor, and the verdict.",
     message:
-        "Where Algorithm 2 of nips08 keeps its promise"
-    shell:
-        "epsilometer boundary --epsilons {params.epsilons} --n-lams {params.n_lams} --output {output} 2> {log}"
+        "Verdicts on the {wildcards.report}"
 
 
-rule verdicts:
+use rule job as mechanism_figures with:
     input:
-        tables=[table("audit", family) for family in FAMILIES],
-        seconds=[seconds_of(family) for family in FAMILIES],
+        tables=CATALOGUE,
+        verdicts=table("verdicts/catalogue"),
+        losses=rules.privacy_loss.output.table,
     output:
-        captioned(
-            table("verdicts", "catalogue"),
-            "Audits",
-            "All mechanisms",
-            "verdicts",
-            mechanism="all",
+        reported_figure("mechanisms/overview", "Audits", "All mechanisms", "all"),
+        *(
+            reported_figure(f"mechanisms/{entry.name}", "Audits", family, entry.name)
+            for family, entries in families().items()
+            for entry in entries
         ),
     log:
-        log_of("verdicts", "catalogue"),
+        log_of("mechanism_figures/catalogue"),
     benchmark:
-        time_of("verdicts", "catalogue")
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=500,
+        time_of("mechanism_figures/catalogue")
     params:
-        code=code_hash("audits"),
-        confidence=settings.audits.confidence,
+        code=code_hash("figures/mechanisms"),
+        command=command("mechanism_figures", folder=f"{RESULTS}/figures/mechanisms"),
     message:
-        "Verdicts on every mechanism"
-    shell:
-        "epsilometer verdicts {input.tables} --seconds {input.seconds} --confidence {params.confidence}"
-        " --output {output} 2> {log}"
+        "Figures of every mechanism"

@@ -1,31 +1,28 @@
-rule dataset:
+use rule job as dataset with:
     input:
-        csv=lambda wildcards: settings.extension.csv if wildcards.dataset == OWN else [],
+        unpack(
+            lambda wildcards: (
+                {"csv": settings.extension.csv} if wildcards.dataset == OWN else {}
+            )
+        ),
     output:
-        table("dataset"),
+        table=table("dataset/{dataset}"),
     log:
-        log_of("dataset"),
+        log_of("dataset/{dataset}"),
     benchmark:
-        time_of("dataset")
-    conda:
-        "../../environment.yml"
-    threads: 1
+        time_of("dataset/{dataset}")
     resources:
         mem_mb=500,
     params:
-        code=code_hash("data"),
-        source=lambda wildcards, input: (
-            f"--csv {quote(str(input.csv))}" if input.csv else ""
+        code=lambda wildcards: code_hash(
+            "data", *registry.units_of_dataset(wildcards.dataset)
         ),
-        size=lambda wildcards: (
-            f"--points {points(wildcards)} --holdout {settings.reproduction.holdout}"
-            if wildcards.dataset in DRAWN
-            else f"--holdout {settings.extension.holdout}"
+        command=lambda wildcards: command(
+            "dataset",
+            name=wildcards.dataset,
+            **division(wildcards.dataset),
+            folds=settings.folds,
+            seed=settings.seed,
         ),
-        folds=settings.folds,
-        seed=settings.seed,
     message:
         "Data set {wildcards.dataset}"
-    shell:
-        "epsilometer dataset {wildcards.dataset} {params.source} {params.size} --folds {params.folds}"
-        " --seed {params.seed} --output {output} 2> {log}"

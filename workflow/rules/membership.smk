@@ -1,100 +1,90 @@
-rule membership:
+from epsilometer.figures.membership import UTILITY, roc_figure
+from epsilometer.membership.batched import MECHANISMS
+
+ATTACKED = settings.attacked_datasets
+
+
+use rule job as membership with:
     input:
-        dataset=table("dataset"),
-        lam=lambda_source,
+        unpack(
+            lambda wildcards: (
+                {"lam": table("tuning/{dataset}")} if tuned(wildcards.dataset) else {}
+            )
+        ),
+        dataset=table("dataset/{dataset}"),
     output:
-        table=captioned(
-            table("membership"),
+        table=reported_table(
+            table("membership/{dataset}"),
             "Attacks",
             "Membership inference",
-            "membership",
             dataset="{dataset}",
         ),
-        roc=roc_of("{dataset}"),
+        roc=table("membership/roc/{dataset}"),
+        counts=table("membership/counts/{dataset}"),
     log:
-        log_of("membership"),
+        log_of("membership/{dataset}"),
     benchmark:
-        time_of("membership")
-    conda:
-        "../../environment.yml"
-    threads: 1
+        time_of("membership/{dataset}")
     resources:
         mem_mb=1500,
     params:
-        code=code_hash("audits"),
-        epsilon=settings.membership.epsilon,
-        lam=lam,
-        trials=settings.membership.trials,
-        shadows=settings.membership.shadows,
-        seed=settings.seed,
+        code=code_hash("membership"),
+        command=lambda wildcards: command(
+            "membership",
+            lam=None if tuned(wildcards.dataset) else settings.reproduction.lam,
+            epsilon=settings.membership.epsilon,
+            trials=settings.membership.trials,
+            shadows=settings.membership.shadows,
+            confidence=settings.audits.confidence,
+            seed=settings.seed,
+        ),
+        caption="Every attack on every mechanism and target of the data set: AUC, advantage, certified epsilon, test error.",
     message:
         "Membership inference on {wildcards.dataset}"
-    shell:
-        "epsilometer membership {input.dataset} --epsilon {params.epsilon} --lam {params.lam} --trials {params.trials}"
-        " --shadows {params.shadows} --seed {params.seed} --roc {output.roc} --output {output.table} 2> {log}"
 
 
-# One job draws all of them: importing the plotting libraries costs more than a figure.
-rule membership_figures:
+use rule job as membership_verdicts with:
     input:
-        tables=[table("membership", dataset) for dataset in ATTACKED],
-        roc=[roc_of(dataset) for dataset in ATTACKED],
+        tables=[table(f"membership/{dataset}") for dataset in ATTACKED],
+        counts=[table(f"membership/counts/{dataset}") for dataset in ATTACKED],
     output:
-        *(
-            captioned(
-                path,
-                "Attacks",
-                "Membership inference",
-                "membership_roc",
-                mechanism=name,
-            )
-            for name, path in roc_figures().items()
-        ),
-        captioned(
-            f"{RESULTS}/figures/membership_utility.svg",
+        table=reported_table(
+            table("verdicts/membership"),
             "Attacks",
             "Membership inference",
-            "membership_utility",
             mechanism="all",
         ),
     log:
-        log_of("membership_figures", "all"),
+        log_of("verdicts/membership"),
     benchmark:
-        time_of("membership_figures", "all")
-    conda:
-        "../../environment.yml"
-    threads: 1
+        time_of("verdicts/membership")
     resources:
-        mem_mb=1000,
+        mem_mb=500,
     params:
-        code=code_hash("figures"),
-        folder=subpath(output[0], parent=True),
+        code=code_hash("evidence"),
+        command=command("membership_verdicts", confidence=settings.audits.confidence),
+        caption="Every attack on a mechanism that claims an epsilon: what it certifies, and the verdict.",
+    message:
+        "Verdicts on every attack"
+
+
+# One job draws all of them: importing the plotting library costs more than a figure.
+use rule job as membership_figures with:
+    input:
+        tables=[table(f"membership/{dataset}") for dataset in ATTACKED],
+        roc=[table(f"membership/roc/{dataset}") for dataset in ATTACKED],
+    output:
+        *(
+            reported_figure(roc_figure(name), "Attacks", "Membership inference", name)
+            for name in MECHANISMS
+        ),
+        reported_figure(UTILITY, "Attacks", "Membership inference", "all"),
+    log:
+        log_of("membership_figures/all"),
+    benchmark:
+        time_of("membership_figures/all")
+    params:
+        code=code_hash("figures/membership"),
+        command=command("membership_figures", folder=f"{RESULTS}/figures"),
     message:
         "Figures of membership inference"
-    shell:
-        "epsilometer membership_figures {input.tables} --roc {input.roc} --output {params.folder} 2> {log}"
-
-
-rule membership_validation:
-    output:
-        table("validation", "membership"),
-    log:
-        log_of("validation", "membership"),
-    benchmark:
-        time_of("validation", "membership")
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-    params:
-        code=code_hash("audits"),
-        epsilon=settings.validation.epsilon,
-        repetitions=settings.validation.repetitions,
-        trials=settings.validation.membership_trials,
-        seed=settings.seed,
-    message:
-        "How often attacks on correct mechanisms leave the allowed region"
-    shell:
-        "epsilometer membership_validation --epsilon {params.epsilon} --repetitions {params.repetitions}"
-        " --trials {params.trials} --seed {params.seed} --output {output} 2> {log}"

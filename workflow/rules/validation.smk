@@ -1,54 +1,68 @@
+# How often the auditors and the attacks err on correct mechanisms: `make validate`; not part of `make`.
+from epsilometer.mechanisms.catalogue import correct
+
 VALIDATED = [family for family in FAMILIES if correct(family)]
 
 
-rule validation:
+use rule job as validation with:
     output:
-        table=table("validation", "{family}"),
-        repeated=f"{RESULTS}/validation/repeated/{{family}}.csv",
+        table=table("validation/{family}"),
+        repeated=table("validation/repeated/{family}"),
     log:
-        log_of("validation", "{family}"),
+        log_of("validation/{family}"),
     benchmark:
-        time_of("validation", "{family}")
-    conda:
-        "../../environment.yml"
-    threads: 1
+        time_of("validation/{family}")
     resources:
         mem_mb=1500,
     params:
-        code=code_hash("audits"),
-        epsilon=settings.validation.epsilon,
-        repetitions=settings.validation.repetitions,
-        trials=settings.validation.trials,
-        black_box_trials=settings.validation.black_box_trials,
-        seed=settings.seed,
+        code=code_hash("evidence"),
+        command=lambda wildcards: command(
+            "validation",
+            family=wildcards.family,
+            epsilon=settings.validation.epsilon,
+            repetitions=settings.validation.repetitions,
+            trials=settings.validation.trials,
+            black_box_trials=settings.validation.black_box_trials,
+            confidence=settings.audits.confidence,
+            seed=settings.seed,
+        ),
     message:
         "Validation of the auditors on the family {wildcards.family}"
-    shell:
-        "epsilometer validation {wildcards.family} --epsilon {params.epsilon} --repetitions {params.repetitions}"
-        " --trials {params.trials} --black-box-trials {params.black_box_trials} --seed {params.seed}"
-        " --repeated {output.repeated} --output {output.table} 2> {log}"
 
 
-rule validation_summary:
+use rule job as validation_summary with:
     input:
-        tables=[table("validation", family) for family in VALIDATED],
-        repeated=[f"{RESULTS}/validation/repeated/{family}.csv" for family in VALIDATED],
+        tables=[table(f"validation/{family}") for family in VALIDATED],
+        repeated=[table(f"validation/repeated/{family}") for family in VALIDATED],
     output:
-        table("validation", "summary"),
+        table=table("validation/summary"),
     log:
-        log_of("validation", "summary"),
+        log_of("validation/summary"),
     benchmark:
-        time_of("validation", "summary")
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=1000,
+        time_of("validation/summary")
     params:
-        code=code_hash("audits"),
-        confidence=settings.audits.confidence,
+        code=code_hash("evidence"),
+        command=command("validation_summary", confidence=settings.audits.confidence),
     message:
         "How often bounds and whole reports are wrong"
-    shell:
-        "epsilometer validation_summary {input.tables} --repeated {input.repeated}"
-        " --confidence {params.confidence} --output {output} 2> {log}"
+
+
+use rule job as membership_validation with:
+    output:
+        table=table("validation/membership"),
+    log:
+        log_of("validation/membership"),
+    benchmark:
+        time_of("validation/membership")
+    params:
+        code=code_hash("membership"),
+        command=command(
+            "membership_validation",
+            epsilon=settings.validation.epsilon,
+            repetitions=settings.validation.repetitions,
+            trials=settings.validation.membership_trials,
+            confidence=settings.audits.confidence,
+            seed=settings.seed,
+        ),
+    message:
+        "How often attacks on correct mechanisms leave the allowed region"

@@ -2,6 +2,7 @@
 
 from epsilometer.core.errors import EpsilometerError
 from epsilometer.core.evidence import Auditor, Counts, Estimate, Guesses, Verdict, Witness
+from epsilometer.core.functions import FunctionMechanism, MechanismLike, as_mechanism, with_density
 from epsilometer.core.nouns import (
     Adjacency,
     Array,
@@ -16,7 +17,7 @@ from epsilometer.core.nouns import (
     require_positive,
 )
 from epsilometer.core.streams import stream
-from epsilometer.core.tables import read_table, write_table
+from epsilometer.core.tables import find_table, write_table
 
 __all__ = [
     "Adjacency",
@@ -26,18 +27,22 @@ __all__ = [
     "Dataset",
     "EpsilometerError",
     "Estimate",
+    "FunctionMechanism",
     "Guarantee",
     "Guesses",
     "HasDensity",
     "HasSupport",
     "LabelledData",
     "Mechanism",
+    "MechanismLike",
     "NeighbouringPair",
     "Verdict",
     "Witness",
+    "as_mechanism",
+    "find_table",
     "output_rows",
-    "read_table",
     "require_positive",
     "stream",
+    "with_density",
     "write_table",
 ]

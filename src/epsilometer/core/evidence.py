@@ -9,9 +9,11 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from epsilometer.core.nouns import LabelledData, Mechanism, NeighbouringPair
+from epsilometer.core.functions import MechanismLike
+from epsilometer.core.nouns import LabelledData, NeighbouringPair
 
 Verdict = Literal["violated", "tight", "consistent", "underpowered"]
+"""What the estimates say about a claimed epsilon: exceeded, nearly reached, kept, or trials that could not have told."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,16 @@ class Guesses:
 
 @dataclass(frozen=True)
 class Witness:
-    """A pair and one output at which the log-likelihood ratio is exactly known; anyone can recompute it."""
+    """A pair and one output at which the log-likelihood ratio is exactly known; anyone can recompute it.
+
+    It names the `mechanism` by its name in the catalogue and the epsilon that it claims, `promised`, and states the
+    `log_ratio` of one `output` on the `pair`. `epsilometer verify` recomputes it, from the text of `to_json`, at 50 digits.
+
+    >>> pair = NeighbouringPair(np.array([1.0]), np.array([0.0]), "replace-one", "the count differs by one")
+    >>> witness = Witness("laplace_count", 1.0, pair, np.array([2.0]), 1.0)
+    >>> Witness.from_json(witness.to_json()).log_ratio
+    1.0
+    """
 
     mechanism: str
     """The mechanism's name in the catalogue."""
@@ -72,7 +83,15 @@ class Witness:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A lower bound on the epsilon that a mechanism spends on a pair, at a delta, and what it rests on."""
+    """A lower bound on the epsilon that a mechanism spends on a pair, at a delta, and what it rests on.
+
+    `epsilon` is the bound at `delta`, `method` names how it was computed, and `confidence` is the probability with which it
+    holds: 1 where it is exact. A sampled bound brings the `counts` of its event or the `guesses` of its canaries, an exact
+    one the `witness` of its value. A `model_based` bound holds only under an assumption, and never proves a violation.
+
+    >>> Estimate(0.7, "black box", 0.95, trials=10_000, counts=(Counts(2500, 5000, 1200, 5000),)).delta
+    0.0
+    """
 
     epsilon: float
     """The bound; infinite where an output, or an event, is possible under one data set only."""
@@ -100,7 +119,9 @@ class Estimate:
 class Auditor(Protocol):
     """Says how large epsilon must be."""
 
-    def __call__(self, mechanism: Mechanism, pair: NeighbouringPair, trials: int, rng: np.random.Generator) -> Estimate: ...
+    def __call__(
+        self, mechanism: MechanismLike, pair: NeighbouringPair, trials: int, rng: np.random.Generator
+    ) -> Estimate: ...
 
 
 def _plain(dataset: Any) -> Any:

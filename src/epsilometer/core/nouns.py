@@ -20,7 +20,17 @@ NORM_SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a mechanism promises: (epsilon, delta)-differential privacy for one adjacency."""
+    """What a mechanism promises: (epsilon, delta)-differential privacy for one adjacency.
+
+    `epsilon` is above 0, `delta` in [0, 1), and `adjacency` says which data sets are neighbours: "replace-one" if they
+    differ in the value of one record, "add-remove" if one of them has a record more.
+
+    >>> Guarantee(1.0, "replace-one", delta=1e-5)
+    Guarantee(epsilon=1.0, adjacency='replace-one', delta=1e-05)
+    >>> Guarantee(0.0, "replace-one")
+    Traceback (most recent call last):
+    epsilometer.core.errors.EpsilometerError: epsilon is 0; it must be above 0
+    """
 
     epsilon: float
     adjacency: Adjacency
@@ -39,7 +49,12 @@ class Guarantee:
 class LabelledData:
     """Records in the unit ball with labels -1 or +1; checked, never mended, at construction.
 
-    With `weights`, row i stands for weights[i] equal records, so that a data set of millions can be small.
+    `features` is a table with a row for each record, and `labels` has a number for each. With `weights`, row i stands for
+    weights[i] equal records, so that a data set of millions can be small.
+
+    >>> data = LabelledData(np.array([[0.6, 0.8], [0.0, 0.1]]), np.array([1.0, -1.0]), weights=np.array([1.0, 99.0]))
+    >>> len(data), data.n
+    (2, 100.0)
     """
 
     features: Array
@@ -119,7 +134,19 @@ def output_rows(outputs: NDArray[Any], numbers: int) -> Array:
 
 @dataclass(frozen=True)
 class NeighbouringPair:
-    """Two data sets that differ in one record, and why they are worth a look."""
+    """Two data sets that differ in one record, and why they are worth a look.
+
+    `first` and `second` are arrays with a row (or a number) for each record, or `LabelledData`. `adjacency` says in what
+    they differ, and is checked: one record is exchanged ("replace-one"), or one of them has a record more ("add-remove").
+    The `reason` says in a few words why this pair may show how much is spent.
+
+    >>> pair = NeighbouringPair(np.array([1.0, 0.0]), np.array([0.0, 0.0]), "replace-one", "the sum differs by one")
+    >>> pair.reversed().first.tolist()
+    [0.0, 0.0]
+    >>> NeighbouringPair(np.array([1.0, 1.0]), np.zeros(2), "replace-one", "two differ")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    epsilometer.core.errors.EpsilometerError: the data sets are no replace-one neighbours: one record exchanged ...
+    """
 
     first: Dataset
     second: Dataset
@@ -153,7 +180,11 @@ def _counted(dataset: Dataset) -> dict[bytes, float]:
 
 
 class Mechanism(Protocol):
-    """Draws outputs from a data set."""
+    """Draws outputs from a data set.
+
+    Any object with these three members is one; a plain function will do where nothing is claimed. One that knows its output
+    density also has `log_density(dataset, outputs)`, and one with finitely many outputs `support(dataset)`.
+    """
 
     @property
     def guarantee(self) -> Guarantee | None:

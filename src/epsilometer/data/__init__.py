@@ -1,9 +1,7 @@
-"""Data sets: the papers' synthetic ones, two real ones that ship inside dependencies, and a user's own."""
+"""Data sets: the papers' synthetic ones, two real ones that ship with dependencies, and a user's own."""
 
 from epsilometer.data.prepare import Prepared, prepare_dataset, read_dataset
-from epsilometer.data.real import REAL
-from epsilometer.data.synthetic import SMALL, SYNTHETIC
+from epsilometer.data.sets import DATASETS, OWN, REAL, SMALL, DataSet
+from epsilometer.data.synthetic import SYNTHETIC
 
-NAMES = (*SYNTHETIC, *REAL)
-
-__all__ = ["NAMES", "REAL", "SMALL", "SYNTHETIC", "Prepared", "prepare_dataset", "read_dataset"]
+__all__ = ["DATASETS", "OWN", "REAL", "SMALL", "SYNTHETIC", "DataSet", "Prepared", "prepare_dataset", "read_dataset"]

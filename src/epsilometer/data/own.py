@@ -13,8 +13,8 @@ from epsilometer.core import EpsilometerError, LabelledData
 LABEL = "label"
 
 
-def own(path: Path) -> LabelledData:
-    """The records of the file, checked; nothing is rescaled, recoded or filled in."""
+def read_own(path: Path) -> LabelledData:
+    """The records of a user's CSV, validated; nothing is rescaled, recoded or imputed."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             header, *lines = csv.reader(file)
@@ -27,7 +27,7 @@ def own(path: Path) -> LabelledData:
         raise EpsilometerError(
             f"{path} has the columns {', '.join(header)}; it must have one named {LABEL} and at least one feature"
         )
-    cells = [_numbers(line, header, number, path) for number, line in enumerate(filter(None, lines), start=1)]
+    cells = [_parse_numbers(line, header, number, path) for number, line in enumerate(filter(None, lines), start=1)]
     table = np.array(cells, dtype=float).reshape(len(cells), len(header))
     label = header.index(LABEL)
     try:
@@ -36,7 +36,7 @@ def own(path: Path) -> LabelledData:
         raise EpsilometerError(f"{path}: {error}") from error
 
 
-def _numbers(line: list[str], header: list[str], number: int, path: Path) -> list[float]:
+def _parse_numbers(line: list[str], header: list[str], number: int, path: Path) -> list[float]:
     if len(line) != len(header):
         raise EpsilometerError(f"{path}: record {number} has {len(line)} cells; the header has {len(header)}")
     values = []

@@ -1,21 +1,32 @@
-"""From a source of records to the table that every experiment reads: holdout and experiment, each in folds."""
+"""Prepared data sets: the table that every experiment reads, with holdout and experiment parts, each in folds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.core import EpsilometerError, LabelledData, stream
-from epsilometer.core.tables import written_whole
-from epsilometer.data.own import own
-from epsilometer.data.real import REAL
-from epsilometer.data.synthetic import DRAWN
+from epsilometer.core.tables import Column, Table, written_whole
+from epsilometer.data.own import read_own
+from epsilometer.data.sets import OWN, DataSet
 
 HOLDOUT, EXPERIMENT = "holdout", "experiment"
-COLUMNS = ["part", "fold", "label"]
+
+
+class RecordRow(TypedDict):
+    """A prepared data set: a row for each record, in random order, with its features in the columns x0, x1, ..."""
+
+    part: Annotated[str, "holdout, for tuning, or experiment"]
+    fold: Annotated[int, "the fold in which the record is tested"]
+    label: Annotated[float, "-1 or 1"]
+
+
+DATASET = Table[Any]("dataset/{name}", RecordRow, further=Column(float, "value of a feature"))
+COLUMNS = list(DATASET.columns)
 
 
 @dataclass(frozen=True)
@@ -35,9 +46,9 @@ class Prepared:
 
 
 def prepare_dataset(
-    name: str, path: Path, *, points: float, holdout: float, folds: int, seed: int, csv: Path | None
+    dataset: DataSet, path: Path, *, points: float, holdout: float, folds: int, seed: int, csv: Path | None
 ) -> None:
-    """Write the data set `name` as a table: part, fold, label and features, a row for each record, in random order.
+    """Write a data set as a table: part, fold, label and features, a row for each record, in random order.
 
     A synthetic set has `points` records for the experiments and `holdout` others for tuning. A real one, or the user's own,
     is divided: the share `holdout` of its records is for tuning, the others are for the experiments, so that tuning never
@@ -45,17 +56,14 @@ def prepare_dataset(
     """
     if folds < 2:
         raise EpsilometerError(f"folds is {folds}; it must be at least 2")
-    if name not in (*DRAWN, *REAL) and csv is None:
-        raise EpsilometerError(
-            f"there is no data set {name!r}; there are {', '.join((*DRAWN, *REAL))}, or a CSV of your own"
-        )
-    if name in (*DRAWN, *REAL) and csv is not None:
-        raise EpsilometerError(f"{name} is not read from a CSV; give {csv} another name")
-    if name in DRAWN:
+    name = dataset.name
+    if csv and (dataset.draw or dataset.read):
+        raise EpsilometerError(f"{name} is not read from a CSV; leave {csv} out, or prepare it as the data set {OWN}")
+    if dataset.draw:
         held = int(holdout)
-        data = DRAWN[name](int(points) + held, stream(seed, "dataset", name))
+        data = dataset.draw(int(points) + held, stream(seed, "dataset", name))
     else:
-        data = own(csv) if csv else REAL[name]()
+        data = _read_source(dataset, csv)
         held = round(holdout * len(data))
     if min(held, len(data) - held) < 2 * folds:
         raise EpsilometerError(
@@ -66,11 +74,20 @@ def prepare_dataset(
     part = np.where(np.arange(len(data)) < held, HOLDOUT, EXPERIMENT)
     fold = np.empty(len(data), dtype=int)
     for rows in (slice(None, held), slice(held, None)):
-        fold[rows] = _folds(len(fold[rows]), folds, seed)
-    _write(path, data.take(order), part, fold)
+        fold[rows] = _assign_folds(len(fold[rows]), folds, seed)
+    _write_table(path, data.take(order), part, fold)
 
 
-def _folds(records: int, folds: int, seed: int) -> NDArray[np.int64]:
+def _read_source(dataset: DataSet, csv: Path | None) -> LabelledData:
+    """All records of a real data set, or of the user's CSV."""
+    if dataset.read:
+        return dataset.read()
+    if csv is None:
+        raise EpsilometerError(f"{dataset.name} is read from a CSV; give the path of the file")
+    return read_own(csv)
+
+
+def _assign_folds(records: int, folds: int, seed: int) -> NDArray[np.int64]:
     """The fold in which each record is tested."""
     from sklearn.model_selection import KFold
 
@@ -80,7 +97,7 @@ def _folds(records: int, folds: int, seed: int) -> NDArray[np.int64]:
     return fold
 
 
-def _write(path: Path, data: LabelledData, part: NDArray[np.str_], fold: NDArray[np.int64]) -> None:
+def _write_table(path: Path, data: LabelledData, part: NDArray[np.str_], fold: NDArray[np.int64]) -> None:
     names = [f"x{column}" for column in range(data.features.shape[1])]
     with written_whole(path) as file:
         file.write(",".join([*COLUMNS, *names]) + "\n")

@@ -1,16 +1,16 @@
-"""Two real data sets that ship inside dependencies, scaled into the unit ball by public bounds.
+"""Two real data sets that ship with dependencies, scaled into the unit ball by public bounds.
 
-Scaling by the largest norm in the data would itself leak: one record could decide how all others are scaled. Each feature is
-therefore divided by a bound that follows from what the feature *is* (a share, a dummy, a plan's rule, the standard deviation
-of grey values), so that it lies in [0, 1]; a constant 1 is appended, because the papers' separators pass through the origin;
-and the d + 1 coordinates are divided by sqrt(d + 1), the largest norm that such a record can have. A value outside its bound
-is an error.
+Scaling by the largest norm in the data would leak, because one record could determine the scale of all others. Each feature
+is therefore divided by a bound that follows from its definition (a share, a dummy, a plan's rule, the standard deviation of
+grey values), so that it lies in [0, 1]. A constant 1 is appended, because the papers' separators pass through the origin.
+The d + 1 coordinates are divided by sqrt(d + 1), the largest possible norm of such a record. A value outside its bound is an
+error.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def breast_cancer() -> LabelledData:
             bounds[name] = BREAST_CANCER_BOUNDS[name.removesuffix(" error")] / 2
         else:
             bounds[name] = BREAST_CANCER_BOUNDS[name.split(" ", 1)[1]]
-    return LabelledData(_scaled(bunch.data, bounds), np.where(bunch.target == 1, 1.0, -1.0))
+    return LabelledData(_scale(bunch.data, bounds), np.where(bunch.target == 1, 1.0, -1.0))
 
 
 def rand_hie() -> LabelledData:
@@ -63,13 +63,10 @@ def rand_hie() -> LabelledData:
 
     table = randhie.load_pandas().data
     features = table[list(RAND_HIE_BOUNDS)].to_numpy(dtype=float)
-    return LabelledData(_scaled(features, RAND_HIE_BOUNDS), np.where(table["mdvis"].to_numpy() >= 2, 1.0, -1.0))
+    return LabelledData(_scale(features, RAND_HIE_BOUNDS), np.where(table["mdvis"].to_numpy() >= 2, 1.0, -1.0))
 
 
-REAL: dict[str, Callable[[], LabelledData]] = {"breast_cancer": breast_cancer, "rand_hie": rand_hie}
-
-
-def _scaled(features: Array, bounds: Mapping[str, float]) -> Array:
+def _scale(features: Array, bounds: Mapping[str, float]) -> Array:
     relative = features / np.array(list(bounds.values()))
     for column, name in enumerate(bounds):
         values = features[:, column]

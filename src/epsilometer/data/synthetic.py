@@ -15,11 +15,11 @@ FLIP_PROBABILITY = 0.2
 
 
 def separable(points: int, rng: np.random.Generator) -> LabelledData:
-    """No mass within 0.03 of the generating hyperplane, which passes through the origin."""
-    normal = _on_sphere(1, rng)[0]
+    """Records at a distance above 0.03 from the generating hyperplane, which passes through the origin; separable by it."""
+    normal = _draw_on_sphere(1, rng)[0]
     features = np.empty((0, DIMENSION))
     while len(features) < points:
-        drawn = _on_sphere(points, rng)
+        drawn = _draw_on_sphere(points, rng)
         features = np.concatenate([features, drawn[np.abs(drawn @ normal) > MARGIN]])
     features = features[:points]
     return LabelledData(features, np.sign(features @ normal))
@@ -27,8 +27,8 @@ def separable(points: int, rng: np.random.Generator) -> LabelledData:
 
 def unseparable(points: int, rng: np.random.Generator) -> LabelledData:
     """Labels of points within 0.1 of the generating hyperplane are flipped with probability 0.2."""
-    normal = _on_sphere(1, rng)[0]
-    features = _on_sphere(points, rng)
+    normal = _draw_on_sphere(1, rng)[0]
+    features = _draw_on_sphere(points, rng)
     offset = features @ normal
     flipped = (np.abs(offset) <= NOISY_BAND) & (rng.random(points) < FLIP_PROBABILITY)
     return LabelledData(features, np.where(flipped, -1.0, 1.0) * np.where(offset >= 0, 1.0, -1.0))
@@ -38,12 +38,9 @@ SYNTHETIC: dict[str, Callable[[int, np.random.Generator], LabelledData]] = {
     "separable": separable,
     "unseparable": unseparable,
 }
-SMALL = "small"
-"""Few records of the law of `separable`: the model depends on each of them, and attacks can tell who they are."""
-DRAWN = SYNTHETIC | {SMALL: separable}
-"""Every data set that is drawn: those of the paper, and the small one."""
+"""Both distributions by name."""
 
 
-def _on_sphere(points: int, rng: np.random.Generator) -> Array:
+def _draw_on_sphere(points: int, rng: np.random.Generator) -> Array:
     gaussian = rng.standard_normal((points, DIMENSION))
     return gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""One door to the minimiser of a regularised risk, whatever the loss."""
+"""The minimiser of a regularised empirical risk for every loss; it selects the solver."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Minimisers for losses with kinks: one fit at a time, each returned only with a proof that it is optimal.
+"""Minimisers for losses with kinks, one fit at a time; the optimality of each solution is verified.
 
-At a kink the gradient is a set, and w is the minimiser if and only if the set of all gradients of J at w contains 0.
+At a kink J has a set of subgradients, and w is the minimiser if and only if this set contains 0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from epsilometer.erm.regularisers import QUADRATIC, Regulariser
 from epsilometer.erm.solver import TOLERANCE, NotConvergedError, minimise
 
 ON_THE_KINK = 1e-9
-"""A margin that differs from 1 by less is taken to be 1."""
+"""A margin within this distance of 1 is treated as 1."""
 
 WIDTHS = tuple(10.0**-power for power in range(2, 9))
 
@@ -25,8 +25,8 @@ WIDTHS = tuple(10.0**-power for power in range(2, 9))
 def minimise_hinge(signed: Array, lam: float, regulariser: Regulariser = QUADRATIC, weights: Array | None = None) -> Array:
     """The minimiser (d,) of lam N(w) + (1/n) sum_i k_i max(0, 1 - a_i.w).
 
-    The minimiser for a Huber loss of small width tells which records have margin 1; with these margins as constraints the
-    rest is smooth. A width is small enough when the result is optimal.
+    The minimiser for a Huber loss of small width shows which records have margin 1. With these margins as equality
+    constraints the remaining problem is smooth. The widths decrease until the result is optimal.
     """
     counts = np.ones(len(signed)) if weights is None else weights
     shares = counts / counts.sum()
@@ -34,8 +34,10 @@ def minimise_hinge(signed: Array, lam: float, regulariser: Regulariser = QUADRAT
     for width in WIDTHS:
         rough = minimise(Objective(Huber(width), signed, lam, regulariser, weights), np.zeros((1, signed.shape[1])))[0]
         margins = signed @ rough
-        w = _with_margins_one(signed, lam, regulariser, rough, shares * (margins < 1), np.abs(1 - margins) <= width)
-        distance = min(distance, _distance_from_optimal(signed, lam, regulariser, w, shares))
+        w = _minimise_with_unit_margins(
+            signed, lam, regulariser, rough, shares * (margins < 1), np.abs(1 - margins) <= width
+        )
+        distance = min(distance, _optimality_residual(signed, lam, regulariser, w, shares))
         if distance <= TOLERANCE:
             return w
     raise NotConvergedError(
@@ -44,10 +46,10 @@ def minimise_hinge(signed: Array, lam: float, regulariser: Regulariser = QUADRAT
     )
 
 
-def _with_margins_one(
+def _minimise_with_unit_margins(
     signed: Array, lam: float, regulariser: Regulariser, start: Array, pulling: Array, on_kink: NDArray[np.bool_]
 ) -> Array:
-    """The minimiser of lam N(w) - sum_i pulling_i a_i.w, over records off the kink, given that those on it have margin 1."""
+    """The minimiser of lam N(w) - sum_i pulling_i a_i.w, over records off the kink, with margin 1 imposed on the others."""
     kinked = signed[on_kink]
     pull = (pulling * ~on_kink) @ signed
     w, d, m = start, len(start), len(kinked)
@@ -62,8 +64,8 @@ def _with_margins_one(
     return w
 
 
-def _distance_from_optimal(signed: Array, lam: float, regulariser: Regulariser, w: Array, shares: Array) -> float:
-    """The largest component of the smallest gradient that J has at w."""
+def _optimality_residual(signed: Array, lam: float, regulariser: Regulariser, w: Array, shares: Array) -> float:
+    """The largest component of the smallest subgradient of J at w; 0 at the minimiser."""
     from scipy.optimize import lsq_linear
 
     margins = signed @ w
@@ -78,8 +80,9 @@ def _distance_from_optimal(signed: Array, lam: float, regulariser: Regulariser, 
 def minimise_distance(points: Array, lam: float, regulariser: Regulariser = QUADRATIC) -> Array:
     """The minimiser (d,) of lam N(w) + (1/n) sum_i |w - x_i|, a regularised geometric median.
 
-    It is one of the points if the others' gradient there is no longer than its own share; otherwise J is smooth around it,
-    and damped Newton finds it from beside the best of the points, never to come back to one of them.
+    A point is the minimiser if the gradient of all other terms there has a norm of at most the point's own share.
+    Otherwise J is smooth at the minimiser, and damped Newton steps find it from the best point. J decreases in every step,
+    so they do not return to a point.
     """
     places, counts = np.unique(points, axis=0, return_counts=True)
     risk = _DistanceRisk(places, counts / counts.sum(), lam, regulariser)
@@ -91,7 +94,7 @@ def minimise_distance(points: Array, lam: float, regulariser: Regulariser = QUAD
 
 
 class _DistanceRisk:
-    """J and its derivatives; at a point itself, those of all else."""
+    """J and its derivatives; at one of the points, the derivatives leave that point's own term out."""
 
     def __init__(self, places: Array, shares: Array, lam: float, regulariser: Regulariser) -> None:
         self.places, self.shares, self.lam, self.regulariser = places, shares, lam, regulariser
@@ -117,7 +120,7 @@ class _DistanceRisk:
 
 
 def _newton_off_the_points(risk: _DistanceRisk, start: Array, direction: Array) -> Array:
-    """Newton steps, halved until J falls or, where rounding hides that, the gradient does."""
+    """Newton steps, halved until J decreases or, where rounding hides the decrease, until the gradient does."""
     w: Array = start
     step: Array = direction
     value, slope = risk.value(w), np.inf
@@ -139,7 +142,7 @@ def _newton_off_the_points(risk: _DistanceRisk, start: Array, direction: Array) 
 
 
 def points_of(dataset: NDArray[Any]) -> Array:
-    """The points as rows, (n, d), if they are that."""
+    """The points as an array (n, d); an error for anything else."""
     points = np.asarray(dataset)
     if points.dtype.kind not in "fiu" or points.ndim != 2 or not points.size:
         raise EpsilometerError(f"the points have shape {points.shape}; they must be a table of numbers, a row for each")

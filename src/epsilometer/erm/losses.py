@@ -20,7 +20,7 @@ class MarginLoss(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in a sentence."""
+        """The name of the loss in messages."""
 
     @property
     def lipschitz(self) -> float:
@@ -30,7 +30,7 @@ class MarginLoss(Protocol):
         """phi(z)."""
 
     def slope(self, margins: Array) -> Array:
-        """phi'(z); for a kink, some slope between those of its sides."""
+        """phi'(z); at a kink, a subgradient."""
 
 
 @runtime_checkable
@@ -49,10 +49,10 @@ class SmoothLoss(MarginLoss, Protocol):
         """phi''(z), where it exists."""
 
     def turn_into_pulls(self, margins: Array) -> None:
-        """Replace margins by pulls s = -phi'(z), in place: the solver's inner loop, in single or double precision."""
+        """Replace margins by s = -phi'(z), in place; called in the solver's inner loop, in single or double precision."""
 
     def turn_into_curvatures(self, pulls: Array) -> None:
-        """Replace pulls by phi''(z), in place; for the losses here the one determines the other."""
+        """Replace the pulls s = -phi'(z) by phi''(z), in place; for the losses here s determines phi''(z)."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Logistic:
         return expit(margins) * expit(-margins)
 
     def turn_into_pulls(self, margins: Array) -> None:
-        np.exp(margins, out=margins)  # inf for a saturated record, whose pull is then rightly zero
+        np.exp(margins, out=margins)  # inf for a saturated record; its pull is then 0, which is correct
         margins += 1
         np.reciprocal(margins, out=margins)
 
@@ -181,7 +181,7 @@ LOGISTIC = Logistic()
 
 
 def require_smooth(loss: Loss) -> SmoothLoss:
-    """The loss, if it has a continuous and bounded derivative, as objective perturbation needs; else a sentence."""
+    """The loss; an error unless its derivative is continuous and bounded, which objective perturbation requires."""
     if not isinstance(loss, SmoothLoss):
         raise EpsilometerError(
             f"the {loss.name} is not differentiable everywhere, so objective perturbation protects nothing with it; "

@@ -26,7 +26,7 @@ class Objective:
 
     @classmethod
     def of(cls, loss: SmoothLoss, dataset: Dataset, lam: float, regulariser: Regulariser = QUADRATIC) -> Objective:
-        """The risk of labelled data."""
+        """The regularised empirical risk of labelled data."""
         data = labelled(dataset)
         return cls(loss, data.signed, lam, regulariser, data.weights)
 
@@ -49,27 +49,27 @@ class Objective:
         return np.concatenate([_log_det(self._hessian_of_sum(part)) for part in self._parts(w)])
 
     def _gradient(self, w: Array) -> Array:
-        slopes = self._counted(self.loss.slope(w @ self.signed.T))
+        slopes = self._multiply_by_counts(self.loss.slope(w @ self.signed.T))
         return self.lam * self.regulariser.gradient(w) + slopes @ self.signed / self.n
 
     def _hessian_of_sum(self, w: Array) -> Array:
         rows, d = self.signed.shape
-        curvatures = self._counted(self.loss.curvature(w @ self.signed.T))
+        curvatures = self._multiply_by_counts(self.loss.curvature(w @ self.signed.T))
         products = (self.signed[:, :, None] * self.signed[:, None, :]).reshape(rows, d * d)
         return (curvatures @ products).reshape(-1, d, d) + self.n * self.lam * self.regulariser.hessian(w)
 
-    def _counted(self, of_rows: Array) -> Array:
+    def _multiply_by_counts(self, of_rows: Array) -> Array:
         return of_rows if self.weights is None else of_rows * self.weights
 
     def _parts(self, w: Array) -> Iterator[Array]:
-        """Stretches of w small enough for their margins to be held at once."""
+        """Blocks of rows of w, small enough to hold all their margins in memory."""
         w = output_rows(w, self.signed.shape[1])
         step = max(1, MARGINS_AT_ONCE // len(self.signed))
         yield from (w[first : first + step] for first in range(0, max(len(w), 1), step))
 
 
 def labelled(dataset: Dataset) -> LabelledData:
-    """The data set itself, if it is of the right kind."""
+    """The data set; an error unless it is labelled data."""
     if not isinstance(dataset, LabelledData):
         raise EpsilometerError(f"a loss of the margin needs labelled data, not {type(dataset).__name__}")
     return dataset

@@ -58,15 +58,15 @@ class DiagonalQuadratic:
         return min(self.factors)
 
     def value(self, w: Array) -> Array:
-        return w**2 @ self._for(w) / 2
+        return w**2 @ self._checked_factors(w) / 2
 
     def gradient(self, w: Array) -> Array:
-        return w * self._for(w)
+        return w * self._checked_factors(w)
 
     def hessian(self, w: Array) -> Array:
-        return np.diag(self._for(w))
+        return np.diag(self._checked_factors(w))
 
-    def _for(self, w: Array) -> Array:
+    def _checked_factors(self, w: Array) -> Array:
         if w.shape[1] != len(self.factors):
             raise EpsilometerError(f"there are {len(self.factors)} factors for {w.shape[1]} coordinates")
         return np.array(self.factors)

@@ -4,17 +4,8 @@ Fit i holds record j of the pool k_ij times, n_i = sum_j k_ij, and minimises
 
     J_i(w) = lam_i N(w) + (1/n_i) sum_j k_ij phi(a_j . w) + c_i . w,      a_j = y_j x_j.
 
-For objective perturbation c_i = b_i/n_i, and lam_i is all that the mechanism regularises with for n_i records. The fits
-share the rows a_j but no Hessian, so they are solved in blocks, whose gradients and Hessians are products of matrices:
-
-1. every fit starts at the pool's own minimiser, where all of them share the margins: the first step needs no exponential;
-2. damped Newton in single precision brings every fit close; fits leave as they converge;
-3. steps with the inverse Hessian of single precision and the gradient of double precision finish the work;
-4. what is left, in hard cases, goes through Newton steps in double precision that J_i falls along, also where the second
-   derivative jumps (the Huber loss);
-5. what is left even then goes, one by one, through the solver for a single fit, which raises if it fails too.
-
-A solution is returned only if its gradient, evaluated in double precision, is small enough.
+The fits share the rows a_j but not the Hessians, so they are solved in blocks. A solution is returned only if every
+component of its gradient, evaluated in double precision, is at most the tolerance. Algorithm: docs/proofs/solver.md.
 """
 
 from __future__ import annotations
@@ -34,7 +25,7 @@ from epsilometer.erm.solver import TOLERANCE, minimise
 FITS_AT_ONCE = 128
 ROWS_AT_ONCE = 512  # a chunk of margins (fits x rows) stays in the second-level cache
 SHARES_AT_ONCE = 1 << 22  # 32 MB
-SINGLE_STEPS, SMALLEST_FRACTION = 12, 0.1  # a fit that needs more, or shorter ones, is left to double precision
+SINGLE_STEPS, SMALLEST_FRACTION = 12, 0.1  # beyond these limits a fit continues in double precision
 DOWNHILL_STEPS, HALVINGS = 200, 60
 
 
@@ -54,11 +45,11 @@ def minimise_shadows(
     rows = np.ascontiguousarray(signed, dtype=np.float64)
     _require_counts(counts, rows)
     fits, d = len(counts), rows.shape[1]
-    lams = _one_for_each(lam, fits)
+    lams = _broadcast_lam(lam, fits)
     terms = np.zeros((fits, d)) if linear is None else _require_linear(linear, (fits, d))
     step = max(1, min(FITS_AT_ONCE, SHARES_AT_ONCE // len(rows)))
     solutions, residual = np.empty((fits, d)), np.empty(fits)
-    with np.errstate(over="ignore"):  # the exponential of a saturated record's margin overflows to inf, rightly
+    with np.errstate(over="ignore"):  # exp(margin) overflows to inf for a saturated record, which is correct
         in_single, in_double = (_Pool.of(loss, regulariser, rows, dtype) for dtype in (np.float32, np.float64))
         anchor = _Anchor.of(in_double, float(np.median(lams)))
         for part in (slice(first, first + step) for first in range(0, fits, step)):
@@ -88,7 +79,7 @@ def _require_counts(counts: NDArray[Any], rows: Array) -> None:
         raise EpsilometerError(f"the counts of fit {fit + 1} sum to {totals[fit]:g}; every fit needs a record")
 
 
-def _one_for_each(lam: float | Array, fits: int) -> Array:
+def _broadcast_lam(lam: float | Array, fits: int) -> Array:
     lams = np.asarray(lam, dtype=np.float64)
     if lams.shape not in ((), (fits,)):
         raise EpsilometerError(f"lam has shape {lams.shape}; it must be one number, or one for each of the {fits} fits")
@@ -110,17 +101,17 @@ def _require_linear(linear: Array, shape: tuple[int, int]) -> Array:
 def _solve(single: _Block, double: _Block, anchor: _Anchor, tolerance: float) -> tuple[Array, Array]:
     """Solutions of a block and their largest gradient components."""
     solutions, inverse = _newton_in_single_precision(single, anchor, tolerance)
-    solutions, residual = _chord(double, solutions, inverse, tolerance)
+    solutions, residual = _iterate_chord(double, solutions, inverse, tolerance)
     left = np.flatnonzero(~(residual <= tolerance))
     if len(left):
-        solutions[left], residual[left] = _downhill(double.take(left), solutions[left], tolerance)
+        solutions[left], residual[left] = _damped_newton(double.take(left), solutions[left], tolerance)
     return solutions, residual
 
 
 def _newton_in_single_precision(block: _Block, anchor: _Anchor, tolerance: float) -> tuple[Array, Array]:
-    """Places close to the solutions and the inverse Hessians there, by Newton's method from the anchor.
+    """Approximate solutions and the inverse Hessians there, by Newton's method in single precision from the anchor.
 
-    A step is halved until the gradient's norm falls, and fits leave as they converge.
+    A step is halved until the norm of the gradient decreases. Fits that have converged are not iterated further.
     """
     here = np.repeat(anchor.place[None], len(block.linear), axis=0)
     gradient, inverse = block.gradient_and_inverse_at(anchor)
@@ -131,7 +122,7 @@ def _newton_in_single_precision(block: _Block, anchor: _Anchor, tolerance: float
         if not len(left):
             break
         before = gradient[left]
-        trial = here[left] - fraction[left, None] * _times(inverse[left], before)
+        trial = here[left] - fraction[left, None] * _multiply(inverse[left], before)
         trial_gradient, trial_inverse = block.take(left).gradient_and_inverse(trial)
         falls = np.linalg.norm(trial_gradient, axis=1) <= (1 - 1e-4 * fraction[left]) * np.linalg.norm(before, axis=1)
         better = left[falls]
@@ -140,26 +131,26 @@ def _newton_in_single_precision(block: _Block, anchor: _Anchor, tolerance: float
     return here, inverse
 
 
-def _chord(block: _Block, start: Array, inverse: Array, tolerance: float) -> tuple[Array, Array]:
-    """Steps with the same inverse Hessians throughout, while they halve the largest gradient component.
+def _iterate_chord(block: _Block, start: Array, inverse: Array, tolerance: float) -> tuple[Array, Array]:
+    """The chord method: steps with fixed inverse Hessians, as long as each halves the largest gradient component.
 
-    Each fit takes a first step however small its gradient is, so that its last digits do not come from single precision.
+    Every fit takes at least one step, so that its last digits are computed in double precision.
     """
     gradient = block.gradient(start)
     best, residual = start.copy(), np.abs(gradient).max(axis=1)
-    left, here = np.arange(len(start)), start - _times(inverse, gradient)
+    left, here = np.arange(len(start)), start - _multiply(inverse, gradient)
     while len(left):
         gradient = block.take(left).gradient(here)
         largest = np.abs(gradient).max(axis=1)
         halved = largest <= residual[left] / 2
         best[left[halved]], residual[left[halved]] = here[halved], largest[halved]
         on = halved & (largest > tolerance)
-        left, here = left[on], here[on] - _times(inverse[left[on]], gradient[on])
+        left, here = left[on], here[on] - _multiply(inverse[left[on]], gradient[on])
     return best, residual
 
 
-def _downhill(block: _Block, start: Array, tolerance: float) -> tuple[Array, Array]:
-    """Newton steps, each shortened until J_i falls enough along it; fits leave as they converge."""
+def _damped_newton(block: _Block, start: Array, tolerance: float) -> tuple[Array, Array]:
+    """Newton's method with a line search for sufficient decrease of J_i; converged fits are not iterated further."""
     here = start.copy()
     residual = np.full(len(start), np.inf)
     left = np.arange(len(start))
@@ -170,24 +161,24 @@ def _downhill(block: _Block, start: Array, tolerance: float) -> tuple[Array, Arr
         left = left[on]
         if not len(left):
             break
-        step = -_times(inverse[on], gradient[on])
-        here[left] += _downhill_fraction(block.take(left), here[left], step, gradient[on])[:, None] * step
+        step = -_multiply(inverse[on], gradient[on])
+        here[left] += _step_fraction(block.take(left), here[left], step, gradient[on])[:, None] * step
     return here, residual
 
 
-def _downhill_fraction(block: _Block, here: Array, step: Array, gradient: Array) -> Array:
-    """How much of each fit's step to take: all of it, halved until J_i falls by at least 0.05 t |s|, by slopes alone.
+def _step_fraction(block: _Block, here: Array, step: Array, gradient: Array) -> Array:
+    """The fraction t of each fit's step: 1, halved until J_i decreases by at least 0.05 t |s|.
 
-    Along the step the slope of J_i is s < 0 at first, and only grows. If it is at most -0.2 |s| at t/2 and at most 0.1 |s|
-    at t, J_i falls by 0.2 |s| t/2 or more on the first half and rises by 0.1 |s| t/2 or less on the second. J_i itself is
-    not looked at, since rounding hides small changes of it.
+    The slope of J_i along the step is s < 0 at 0 and non-decreasing. If it is at most -0.2 |s| at t/2 and at most 0.1 |s| at
+    t, then J_i decreases by at least 0.2 |s| t/2 on the first half and increases by at most 0.1 |s| t/2 on the second. Only
+    slopes are compared, because rounding hides small changes of J_i itself.
     """
     steepness = -np.einsum("ki,ki->k", gradient, step)
     fraction = np.ones(len(here))
-    end = _slope(block, here, step, fraction)
+    end = _directional_slope(block, here, step, fraction)
     left = np.arange(len(here))
     for _ in range(HALVINGS):
-        middle = _slope(block.take(left), here[left], step[left], fraction[left] / 2)
+        middle = _directional_slope(block.take(left), here[left], step[left], fraction[left] / 2)
         short = ~((end <= 0.1 * steepness[left]) & (middle <= -0.2 * steepness[left]))
         left, end = left[short], middle[short]
         if not len(left):
@@ -196,13 +187,13 @@ def _downhill_fraction(block: _Block, here: Array, step: Array, gradient: Array)
     return fraction
 
 
-def _slope(block: _Block, here: Array, step: Array, fraction: Array) -> Array:
+def _directional_slope(block: _Block, here: Array, step: Array, fraction: Array) -> Array:
     return np.einsum("ki,ki->k", block.gradient(here + fraction[:, None] * step), step)
 
 
 @dataclass(frozen=True)
 class _Pool:
-    """The rows a_j of the pool and a_j a_j^T, packed, in the precision in which they are used."""
+    """The rows a_j of the pool and the packed upper triangles of a_j a_j^T, in single or double precision."""
 
     loss: SmoothLoss
     regulariser: Regulariser
@@ -218,7 +209,7 @@ class _Pool:
 
 @dataclass(frozen=True)
 class _Anchor:
-    """The minimiser for the whole pool, where every fit starts, and the records' shares of gradient and Hessian there."""
+    """The minimiser for the whole pool, at which every fit starts, and each record's gradient and Hessian there."""
 
     place: Array
     pulls: Array
@@ -228,7 +219,7 @@ class _Anchor:
     def of(cls, pool: _Pool, lam: float) -> _Anchor:
         origin = np.zeros((1, pool.rows.shape[1]))
         whole = _Block.of(pool, np.ones((1, len(pool.rows))), np.array([lam]), origin)
-        place = _downhill(whole, origin, TOLERANCE)[0][0]
+        place = _damped_newton(whole, origin, TOLERANCE)[0][0]
         margins = (pool.rows @ place)[:, None]
         pulls, curvatures = -pool.loss.slope(margins) * pool.rows, pool.loss.curvature(margins) * pool.products
         return cls(place, pulls.astype(np.float32), curvatures.astype(np.float32))
@@ -236,7 +227,7 @@ class _Anchor:
 
 @dataclass(frozen=True)
 class _Block:
-    """Some of the fits: the share k_ij/n_i of every record in each, in the precision of the pool, lam_i and c_i."""
+    """A block of fits: their shares k_ij/n_i of every record, in the precision of the pool, lam_i and c_i."""
 
     pool: _Pool
     shares: Array
@@ -250,27 +241,29 @@ class _Block:
         return cls(pool, shares, lam[:, None], linear)
 
     def take(self, fits: NDArray[np.intp]) -> _Block:
-        """The fits at these places."""
+        """The block of the fits with these indices."""
         if len(fits) == len(self.shares):
             return self
         return replace(self, shares=self.shares[fits], lam=self.lam[fits], linear=self.linear[fits])
 
     def gradient(self, w: Array) -> Array:
         """The gradients of J_i at the rows of w."""
-        return self._perturbed(w, self._sums(w, with_curvature=False)[0])
+        return self._gradient_from_pull(w, self._mean_pull_and_curvature(w, with_curvature=False)[0])
 
     def gradient_and_inverse(self, w: Array) -> tuple[Array, Array]:
-        """The same, and the inverses of the Hessians of J_i."""
-        pull, curvature = self._sums(w, with_curvature=True)
-        return self._perturbed(w, pull), self._inverse(w, curvature)
+        """The gradients and the inverse Hessians of J_i at the rows of w."""
+        pull, curvature = self._mean_pull_and_curvature(w, with_curvature=True)
+        return self._gradient_from_pull(w, pull), self._invert_hessian(w, curvature)
 
     def gradient_and_inverse_at(self, anchor: _Anchor) -> tuple[Array, Array]:
-        """The same with every fit at the anchor, in single precision."""
+        """The gradients and the inverse Hessians of all J_i at the anchor, in single precision."""
         place = anchor.place[None]
-        return self._perturbed(place, self.shares @ anchor.pulls), self._inverse(place, self.shares @ anchor.curvatures)
+        return self._gradient_from_pull(place, self.shares @ anchor.pulls), self._invert_hessian(
+            place, self.shares @ anchor.curvatures
+        )
 
-    def _sums(self, w: Array, with_curvature: bool) -> tuple[Array, Array]:
-        """The means of s_j a_j, s_j = -phi'(a_j.w), and, if asked for, of phi''(a_j.w) a_j a_j^T, packed."""
+    def _mean_pull_and_curvature(self, w: Array, with_curvature: bool) -> tuple[Array, Array]:
+        """The means of s_j a_j, s_j = -phi'(a_j.w), and, on request, of the packed phi''(a_j.w) a_j a_j^T."""
         pool, small = self.pool, w.astype(self.shares.dtype)
         pull, curvature = np.zeros(w.shape), np.zeros((len(w), pool.products.shape[1]))
         for first in range(0, len(pool.rows), ROWS_AT_ONCE):
@@ -285,10 +278,10 @@ class _Block:
                 curvature += margins @ pool.products[chunk]
         return pull, curvature
 
-    def _perturbed(self, w: Array, pull: Array) -> Array:
+    def _gradient_from_pull(self, w: Array, pull: Array) -> Array:
         return self.lam * self.pool.regulariser.gradient(w) + self.linear - pull
 
-    def _inverse(self, w: Array, curvature: Array) -> Array:
+    def _invert_hessian(self, w: Array, curvature: Array) -> Array:
         d = w.shape[1]
         first, second = np.triu_indices(d)
         hessian = np.empty((len(curvature), d, d))
@@ -298,5 +291,5 @@ class _Block:
         return inverse
 
 
-def _times(matrices: Array, vectors: Array) -> Array:
+def _multiply(matrices: Array, vectors: Array) -> Array:
     return np.einsum("kij,kj->ki", matrices, vectors)

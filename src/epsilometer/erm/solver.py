@@ -4,20 +4,9 @@ The restarts of objective perturbation minimise
 
     J_r(w) = lam N(w) + (1/n) sum_i k_i phi(a_i . w) + c_r . w,      a_i = y_i x_i,
 
-which share everything but the linear term c_r, so they are solved as columns of one matrix. With few rows that is damped
-Newton, and columns leave as they converge. With many rows:
-
-1. damped Newton on the unperturbed problem (one column) gives an anchor;
-2. damped Newton on a subsample of the rows, in single precision, brings every column close; the subsample's gradient is
-   corrected so that it agrees with that of all rows at the anchor;
-3. quasi-Newton steps on all rows, starting from the subsample's Hessian, first in single and then in double precision,
-   finish the work: each costs one gradient and no Hessian;
-4. whatever is left, in hard cases, goes through damped Newton on all rows.
-
-Where the second derivative jumps (the Huber loss), damping by the gradient can stall; what is left then is solved by Newton
-steps with an exact line search, which ends after finitely many of them on a piecewise quadratic function.
-
-A solution is returned only if its gradient, evaluated in double precision on all rows, is small enough.
+and differ only in the linear term c_r, so they are solved as columns of one matrix. A solution is returned only if every
+component of its gradient, evaluated in double precision on all rows, is at most the tolerance; otherwise the solver raises
+an error. Algorithm, and the proof that this test suffices: docs/proofs/solver.md.
 """
 
 from __future__ import annotations
@@ -36,8 +25,8 @@ TOLERANCE = 1e-9
 
 ROWS_AT_ONCE = 256  # a chunk of margins (rows x restarts) stays in the second-level cache
 MARGINS_AT_ONCE = 1 << 16
-COARSE_ROWS = 1500  # rows of the subsample; more make its steps dearer, fewer make its Hessian worse
-NEWTON_STEPS = (8, 8, 16, 32, 64, 128)  # after each of these stretches, only columns that need more go on
+COARSE_ROWS = 1500  # rows of the subsample: a trade-off between the cost of a step and the error of the Hessian
+NEWTON_STEPS = (8, 8, 16, 32, 64, 128)  # after each number of steps, only columns that have not converged continue
 LINE_SEARCHES = 200
 
 
@@ -56,21 +45,22 @@ def minimise(objective: Objective, linear: Array, tolerance: float = TOLERANCE) 
     columns = np.ascontiguousarray(np.atleast_2d(linear).T, dtype=np.float64)
     rows = len(problem.signed)
     step = max(1, MARGINS_AT_ONCE // min(ROWS_AT_ONCE, rows))
-    with np.errstate(over="ignore"):  # the exponential of a saturated record's margin overflows to inf, rightly
+    with np.errstate(over="ignore"):  # exp(margin) overflows to inf for a saturated record, which is correct
         if rows <= ROWS_AT_ONCE:
-            parts = [_few_rows(problem, columns[:, i : i + step], tolerance) for i in range(0, columns.shape[1], step)]
+            parts = [_solve_few_rows(problem, columns[:, i : i + step], tolerance) for i in range(0, columns.shape[1], step)]
         else:
-            parts = _many_rows(problem, [columns[:, i : i + step] for i in range(0, columns.shape[1], step)], tolerance)
+            parts = _solve_many_rows(
+                problem, [columns[:, i : i + step] for i in range(0, columns.shape[1], step)], tolerance
+            )
     solutions, residuals = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
-    _check(residuals, tolerance)
+    _require_converged(residuals, tolerance)
     return np.ascontiguousarray(solutions.T)
 
 
 def minimise_roughly(objective: Objective, linear: Array, gradient_norm: float) -> Array:
-    """Points (restarts, d) at which |grad J_r| <= gradient_norm, and rarely much less.
+    """Approximate minimisers (restarts, d): the first iterates with |grad J_r| <= gradient_norm.
 
-    Nesterov's accelerated gradient descent from 0, with the step 1/S for a Hessian of at most S; a restart stops at the
-    first point whose gradient is small enough.
+    Nesterov's accelerated gradient descent from 0, with the step size 1/S, where S bounds the eigenvalues of the Hessian.
     """
     linear = np.atleast_2d(linear).astype(float)
     largest = _largest_curvature(objective)
@@ -94,36 +84,36 @@ def minimise_roughly(objective: Objective, linear: Array, gradient_norm: float) 
 
 
 def _largest_curvature(objective: Objective) -> float:
-    """An upper bound on the eigenvalues of J's Hessian, for a regulariser whose Hessian is constant."""
+    """An upper bound on the eigenvalues of the Hessian of J, for a regulariser with a constant Hessian."""
     hessian = objective.regulariser.hessian(np.zeros((1, objective.signed.shape[1])))
     return objective.loss.curvature_bound + objective.lam * float(np.linalg.eigvalsh(hessian).max())
 
 
-def _few_rows(problem: Objective, linear: Array, tolerance: float) -> tuple[Array, Array]:
+def _solve_few_rows(problem: Objective, linear: Array, tolerance: float) -> tuple[Array, Array]:
     """Solutions and largest gradient components, by Newton's method from 0, where the logistic loss is most curved."""
     solutions, residual = _newton_in_stretches(problem, linear, np.zeros_like(linear), tolerance)
-    return _finish(problem, linear, solutions, residual, tolerance)
+    return _finish_hard_columns(problem, linear, solutions, residual, tolerance)
 
 
-def _many_rows(problem: Objective, parts: list[Array], tolerance: float) -> list[tuple[Array, Array]]:
-    """Solutions and largest gradient components of each part of the restarts."""
+def _solve_many_rows(problem: Objective, parts: list[Array], tolerance: float) -> list[tuple[Array, Array]]:
+    """Solutions and largest gradient components for each block of restarts."""
     d = len(parts[0])
     anchor, anchor_inverse, residual = _newton(problem, np.zeros((d, 1)), np.zeros((d, 1)), tolerance, np.float64)
     found = []
     for linear in parts:
         if linear.any():
-            found.append(_from_anchor(problem, linear, anchor, anchor_inverse, tolerance))
+            found.append(_solve_from_anchor(problem, linear, anchor, anchor_inverse, tolerance))
         else:
             solutions, residuals = np.repeat(anchor, linear.shape[1], axis=1), np.repeat(residual, linear.shape[1])
-            found.append(_finish(problem, linear, solutions, residuals, tolerance))
+            found.append(_finish_hard_columns(problem, linear, solutions, residuals, tolerance))
     return found
 
 
-def _from_anchor(
+def _solve_from_anchor(
     problem: Objective, linear: Array, anchor: Array, anchor_inverse: Array, tolerance: float
 ) -> tuple[Array, Array]:
     start = anchor - anchor_inverse[0] @ linear
-    solutions, inverse = _coarse(problem, linear, anchor, start)
+    solutions, inverse = _solve_subsample(problem, linear, anchor, start)
     single_precision_floor = 3e-7 * (1 + np.abs(linear).max())
     solutions, _ = _quasi_newton(problem, linear, solutions, inverse, single_precision_floor, np.float32)
     solutions, residual = _quasi_newton(problem, linear, solutions, inverse, tolerance, np.float64)
@@ -132,18 +122,20 @@ def _from_anchor(
         solutions[:, hard], residual[hard] = _newton_in_stretches(
             problem, linear[:, hard], np.zeros((len(linear), hard.sum())), tolerance
         )
-    return _finish(problem, linear, solutions, residual, tolerance)
+    return _finish_hard_columns(problem, linear, solutions, residual, tolerance)
 
 
-def _finish(problem: Objective, linear: Array, solutions: Array, residual: Array, tolerance: float) -> tuple[Array, Array]:
-    """The same, where columns that were left over have gone through Newton steps with an exact line search."""
+def _finish_hard_columns(
+    problem: Objective, linear: Array, solutions: Array, residual: Array, tolerance: float
+) -> tuple[Array, Array]:
+    """The solutions and residuals, after Newton steps with an exact line search for columns that have not converged."""
     hard = ~(residual <= tolerance)
     if hard.any():
         solutions[:, hard], residual[hard] = _newton_along_lines(problem, linear[:, hard], solutions[:, hard], tolerance)
     return solutions, residual
 
 
-def _check(residual: Array, tolerance: float) -> None:
+def _require_converged(residual: Array, tolerance: float) -> None:
     if not (residual <= tolerance).all():
         raise NotConvergedError(
             f"{np.sum(~(residual <= tolerance))} of {residual.size} fits did not converge: the largest gradient component "
@@ -151,20 +143,20 @@ def _check(residual: Array, tolerance: float) -> None:
         )
 
 
-def _coarse(problem: Objective, linear: Array, anchor: Array, start: Array) -> tuple[Array, Array]:
-    """Solutions and inverse Hessians of a subsample of the rows, whose gradient is right at the anchor."""
+def _solve_subsample(problem: Objective, linear: Array, anchor: Array, start: Array) -> tuple[Array, Array]:
+    """Solutions and inverse Hessians for a subsample of the rows, corrected to have the exact gradient at the anchor."""
     every = slice(None, None, max(1, len(problem.signed) // COARSE_ROWS))
     weights = None if problem.weights is None else problem.weights[every]
     sample = replace(problem, signed=problem.signed[every], weights=weights)
     pull, _ = _Rows.of(sample, np.float64).pull_and_curvature(anchor)
-    correction = pull - _regularising(problem, anchor)
+    correction = pull - _regulariser_gradient(problem, anchor)
     tolerance = 1e-3 * np.sqrt(problem.strong_convexity)
     solutions, inverse, _ = _newton(sample, linear + correction, start, tolerance, np.float32, max_steps=12)
     return solutions, inverse
 
 
 def _newton_in_stretches(problem: Objective, linear: Array, start: Array, tolerance: float) -> tuple[Array, Array]:
-    """Solutions and largest gradient components by damped Newton, where columns leave as they converge."""
+    """Solutions and largest gradient components by damped Newton; converged columns are not iterated further."""
     solutions = start.copy()
     residual = np.full(linear.shape[1], np.inf)
     for max_steps in NEWTON_STEPS:
@@ -180,7 +172,7 @@ def _newton_in_stretches(problem: Objective, linear: Array, start: Array, tolera
 def _newton(
     problem: Objective, linear: Array, start: Array, tolerance: float, dtype: type, max_steps: int = 100
 ) -> tuple[Array, Array, Array]:
-    """Newton's method, each column's step halved until its gradient norm falls: globally convergent for J_r.
+    """Newton's method; each column's step is halved until its gradient norm decreases. Globally convergent for J_r.
 
     Returns the solutions, the inverse Hessians there, and the largest gradient component of each.
     """
@@ -203,7 +195,7 @@ def _newton(
 
 
 def _newton_along_lines(problem: Objective, linear: Array, start: Array, tolerance: float) -> tuple[Array, Array]:
-    """Newton steps, each shortened to the minimiser of J_r along it; columns leave as they converge."""
+    """Newton's method with an exact line search; converged columns are not iterated further."""
     rows = _Rows.of(problem, np.float64, with_products=True)
     solutions, residual = start.copy(), np.full(linear.shape[1], np.inf)
     active = np.arange(linear.shape[1])
@@ -221,7 +213,7 @@ def _newton_along_lines(problem: Objective, linear: Array, start: Array, toleran
 
 
 def _best_fraction(problem: Objective, linear: Array, here: Array, step: Array) -> Array:
-    """How much of each column's step, at most all of it, to take: where J_r stops falling, by bisecting its slope."""
+    """The fraction, at most 1, of each column's step that minimises J_r along it, by bisection of the slope."""
 
     def slope(fraction: Array) -> Array:
         there = here + fraction * step
@@ -242,16 +234,16 @@ def _gradient_and_inverse(rows: _Rows, linear: Array, w: Array) -> tuple[Array, 
     problem = rows.problem
     pull, curvature = rows.pull_and_curvature(w.astype(rows.plain.dtype))
     hessian = _unpack(curvature, len(w)) + problem.lam * problem.regulariser.hessian(w.T)
-    return _regularising(problem, w) + linear - pull, _inverse(hessian)
+    return _regulariser_gradient(problem, w) + linear - pull, _invert(hessian)
 
 
 def _quasi_newton(
     problem: Objective, linear: Array, start: Array, inverse: Array, tolerance: float, dtype: type
 ) -> tuple[Array, Array]:
-    """BFGS steps of full length from a good inverse Hessian, which is improved in place; columns leave as they converge.
+    """Full BFGS steps from a good inverse Hessian, which is updated in place; converged columns are not iterated further.
 
-    A column whose gradient stops falling is left where it was best. In single precision a column also takes the step that
-    its last gradient gives: the next stage measures what that was worth.
+    A column stops, at its best iterate, when its gradient no longer decreases. In single precision the last step is taken
+    without evaluating its gradient; the next stage evaluates it in double precision.
     """
     rows = _Rows.of(problem, dtype)
     best = start.copy()
@@ -260,7 +252,7 @@ def _quasi_newton(
     here, step, gradient = start, None, None
     for _ in range(12):
         pull, _ = rows.pull_and_curvature(here.astype(dtype))
-        new_gradient = _regularising(problem, here) + linear[:, active] - pull
+        new_gradient = _regulariser_gradient(problem, here) + linear[:, active] - pull
         if step is not None and gradient is not None:
             inverse[active] = _bfgs_update(inverse[active], step, new_gradient - gradient)
         largest = np.abs(new_gradient).max(axis=0)
@@ -277,7 +269,7 @@ def _quasi_newton(
 
 
 def _bfgs_update(inverse: Array, step: Array, change: Array) -> Array:
-    """The BFGS update of each column's inverse Hessian, for a step s and the change y that it made to the gradient."""
+    """The BFGS update of each column's inverse Hessian, for a step s and the resulting change y of the gradient."""
     s, y = step.T, change.T
     hy = np.einsum("rij,rj->ri", inverse, y)
     sy = np.einsum("ri,ri->r", s, y)
@@ -287,14 +279,14 @@ def _bfgs_update(inverse: Array, step: Array, change: Array) -> Array:
     return inverse + scale[:, None, None] * s[:, :, None] * s[:, None, :] - cross - cross.transpose(0, 2, 1)
 
 
-def _regularising(problem: Objective, w: Array) -> Array:
+def _regulariser_gradient(problem: Objective, w: Array) -> Array:
     """The gradient of lam N at each column."""
     return problem.lam * np.ascontiguousarray(problem.regulariser.gradient(w.T).T)
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows a_i, in the precision in which they are used, their multiples k_i a_i, and perhaps k_i a_i a_i^T, packed."""
+    """The rows a_i in single or double precision, the multiples k_i a_i and, on request, the packed k_i a_i a_i^T."""
 
     problem: Objective
     plain: Array
@@ -309,7 +301,7 @@ class _Rows:
         return cls(problem, plain, counted, counted[:, first] * plain[:, second] if with_products else None)
 
     def pull_and_curvature(self, w: Array) -> tuple[Array, Array]:
-        """The means of s_i a_i, s_i = -phi'(a_i.w), and, given the products, of phi''(a_i.w) a_i a_i^T, packed."""
+        """The means of s_i a_i, s_i = -phi'(a_i.w), and, if the products exist, of the packed phi''(a_i.w) a_i a_i^T."""
         loss = self.problem.loss
         pull = np.zeros(w.shape)
         curvature = np.zeros((0 if self.products is None else self.products.shape[1], w.shape[1]))
@@ -335,8 +327,8 @@ def _unpack(curvature: Array, d: int) -> Array:
     return full
 
 
-def _inverse(matrices: Array) -> Array:
-    """The inverses of positive definite matrices, directly for the sizes that audits use."""
+def _invert(matrices: Array) -> Array:
+    """The inverses of positive definite matrices; 1 x 1 matrices, common in audits, without LAPACK."""
     if matrices.shape[-1] == 1:
         return 1 / matrices
     inverses: Array = np.linalg.inv(matrices)  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""A figure for each mechanism: what it spends against what it promises, and its privacy loss; and one for all together."""
+"""A figure for each mechanism, of its measured against its claimed epsilon and of its privacy loss, and one of all."""
 
 from __future__ import annotations
 
@@ -11,64 +11,63 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from epsilometer.core import read_table
-from epsilometer.figures.style import ALLOWED, BEYOND, COLOURS, WITHIN, figure, save
+from epsilometer.auditors.registry import by_name
+from epsilometer.evidence.rows import AUDIT, PRIVACY_LOSS, VERDICTS
+from epsilometer.figures.figure import write_caption
+from epsilometer.figures.style import ALLOWED, BEYOND, BLUE, ORANGE, WITHIN, figure, save
 
 WIDTH = 4.6
-"""In inches: half a page, so that a phone shows it at nearly its own size."""
-LOOKS: dict[str, dict[str, Any]] = {
-    "exact": {"color": "black", "marker": "D"},
-    "sampled curve": {"color": "black", "marker": "d", "markerfacecolor": "white"},
-    "sampled": {"color": COLOURS["algorithm2"], "marker": "o"},
-    "black box": {"color": COLOURS["algorithm1"], "marker": "s"},
-    "one run": {"color": COLOURS["cms11"], "marker": "^"},
-}
-LABELS = {
-    "exact": "exact",
-    "sampled curve": "sampled curve, certified",
-    "sampled": "sampled ratio",
-    "black box": "black box",
-    "one run": "one run",
-}
-COLUMN = 1.3
-"""By which factor a promise's column reaches beyond it, to either side, so that markers there do not hide each other."""
-PROMISE = Patch(color=ALLOWED, label="within the promise")
+"""The width in inches: half a page, which a phone shows at nearly full size."""
+COLUMN_FACTOR = 1.3
+"""The factor by which the column of a claimed epsilon extends to either side, to keep its markers apart."""
+OVERVIEW_CAPTION = (
+    "Every mechanism at every claimed epsilon: a lower bound on the epsilon that it spends, against the claim. The top of a "
+    "column is the claimed epsilon."
+)
+MECHANISM_CAPTION = (
+    "Above: the lower bound of each auditor against the claimed epsilon, with a column up to each claim. A vertical line is "
+    "the confidence interval of the event of a sampled bound; a hollow marker at the lower edge is a bound of 0. Below: the "
+    "probability of a privacy loss of at least x under either data set, and delta at each epsilon."
+)
+ALLOWED_HANDLE = Patch(color=ALLOWED, label="within the promise")
 
 
-def mechanism_figures(tables: Sequence[Path], verdicts: Path, losses: Path, output: Path) -> None:
-    """Draw <mechanism>.svg for each audited mechanism, and overview.svg for all, into `output`."""
-    needed = ("mechanism", "promised", "auditor", "epsilon", "event_high")
-    audits = pd.concat([pd.DataFrame(read_table(table, *needed)) for table in tables])
-    best = audits.sort_values("epsilon").groupby(["mechanism", "promised", "auditor"]).tail(1)
-    curves = pd.DataFrame(read_table(losses, "mechanism", "promised", "loss", "probability_first", "delta", "method"))
+def mechanism_figures(tables: Sequence[Path], *, verdicts: Path, losses: Path, folder: Path) -> None:
+    """Draw the measured epsilon and the privacy loss of every mechanism: <mechanism>.svg for each, overview.svg for all."""
+    audits = pd.concat([pd.DataFrame(AUDIT.read(table)) for table in tables])
+    best = audits.sort_values("certified").groupby(["mechanism", "promised", "auditor"]).tail(1)
+    curves = pd.DataFrame(PRIVACY_LOSS.read(losses))
+    folder.mkdir(parents=True, exist_ok=True)
     for mechanism, rows in best.groupby("mechanism"):
-        _mechanism(str(mechanism), rows, curves[curves["mechanism"] == mechanism], output)
-    _overview(pd.DataFrame(read_table(verdicts, "mechanism", "promised", "exact", "one_run", "verdict")), output)
+        _draw_mechanism(str(mechanism), rows, curves[curves["mechanism"] == mechanism], folder)
+        write_caption(folder / f"{mechanism}.rst", MECHANISM_CAPTION)
+    _draw_overview(pd.DataFrame(VERDICTS.read(verdicts)), folder)
+    write_caption(folder / "overview.rst", OVERVIEW_CAPTION)
 
 
-def _mechanism(name: str, audits: pd.DataFrame, losses: pd.DataFrame, output: Path) -> None:
-    """Above: bounds against promises. Below: how much an output gives away, and how likely that is."""
+def _draw_mechanism(name: str, audits: pd.DataFrame, losses: pd.DataFrame, output: Path) -> None:
+    """Above: bounds against claimed epsilons. Below: the distribution of the privacy loss, if there is one."""
     shown = 2 if len(losses) else 1
     drawing, panels = figure(shown, 1, 3.6, WIDTH, layout=None)
     edges = {"left": 0.15, "right": 0.97, "bottom": 0.075 if shown == 2 else 0.27, "top": 1 - 0.08 / shown, "hspace": 0.5}
     drawing.subplots_adjust(**edges)
-    _spent(panels[0, 0], audits)
+    _draw_spent(panels[0, 0], audits)
     if shown == 2:
-        _loss(panels[1, 0], losses)
+        _draw_loss(panels[1, 0], losses)
     save(drawing, output / f"{name}.svg")
 
 
-def _spent(panel: Any, audits: pd.DataFrame) -> None:
+def _draw_spent(panel: Any, audits: pd.DataFrame) -> None:
     promised = audits["promised"].to_numpy(dtype=float)
-    finite = audits["epsilon"][np.isfinite(audits["epsilon"]) & (audits["epsilon"] > 0)]
+    finite = audits["certified"][np.isfinite(audits["certified"]) & (audits["certified"] > 0)]
     low = promised.min() / 8
     high = 3 * max(promised.max(), min(finite.max(), 1e4 * promised.max()) if len(finite) else 0.0)
     left, right = promised.min() / 1.6, 1.6 * promised.max()
-    _columns(panel, promised, low)
-    auditors = [auditor for auditor in LOOKS if (audits["auditor"] == auditor).any()]
-    for place, auditor in enumerate(auditors):
-        rows = audits[audits["auditor"] == auditor]
-        _bounds(panel, rows, LOOKS[auditor], COLUMN ** ((2 * place + 1) / len(auditors) - 1), (low, high))
+    _draw_columns(panel, promised, low)
+    shown = [spec for spec in by_name().values() if not spec.model_based and (audits["auditor"] == spec.name).any()]
+    for place, spec in enumerate(shown):
+        rows = audits[audits["auditor"] == spec.name]
+        _draw_bounds(panel, rows, spec.look, COLUMN_FACTOR ** ((2 * place + 1) / len(shown) - 1), (low, high))
     panel.set(xscale="log", yscale="log", xlim=(left, right), ylim=(low, high))
     ticks = sorted(set(promised))
     kept = [tick for number, tick in enumerate(ticks) if number == 0 or tick > 1.6 * ticks[number - 1]]
@@ -78,29 +77,29 @@ def _spent(panel: Any, audits: pd.DataFrame) -> None:
     panel.set(
         xlabel="promised $\\epsilon$", ylabel="spent $\\epsilon$, at least", title="What is spent, and what was promised"
     )
-    handles: list[Any] = [
-        Line2D([], [], linestyle="none", markersize=5, label=LABELS[name], **LOOKS[name]) for name in auditors
-    ]
+    handles: list[Any] = [Line2D([], [], linestyle="none", markersize=5, label=spec.label, **spec.look) for spec in shown]
     below = {"loc": "upper center", "bbox_to_anchor": (0.47, -0.17), "ncols": 3}
-    panel.legend(handles=[*handles, PROMISE], **below, fontsize=7, frameon=False, columnspacing=1.2, handletextpad=0.4)
+    panel.legend(
+        handles=[*handles, ALLOWED_HANDLE], **below, fontsize=7, frameon=False, columnspacing=1.2, handletextpad=0.4
+    )
 
 
-def _columns(panel: Any, promised: Iterable[float], low: float) -> None:
-    """A column for each promise, as high as the promise, and the diagonal that their tops lie on."""
+def _draw_columns(panel: Any, promised: Iterable[float], low: float) -> None:
+    """A column for each claimed epsilon, of that height, and the diagonal through their tops."""
     ends = [min(promised) / 2, 2 * max(promised)]
     panel.plot(ends, ends, color="0.4", linewidth=0.8, linestyle=":", zorder=1)
     for value in set(promised):
-        sides = [value / COLUMN, value * COLUMN]
+        sides = [value / COLUMN_FACTOR, value * COLUMN_FACTOR]
         panel.fill_between(sides, low, value, color=ALLOWED, linewidth=0, zorder=0)
         panel.plot(sides, [value, value], color="0.4", linewidth=1.5, zorder=1)
 
 
-def _bounds(panel: Any, rows: pd.DataFrame, look: dict[str, Any], dodge: float, limits: tuple[float, float]) -> None:
-    """Each bound with its event's interval; at the lower edge if it certifies nothing, at the upper if off the scale."""
+def _draw_bounds(panel: Any, rows: pd.DataFrame, look: dict[str, Any], dodge: float, limits: tuple[float, float]) -> None:
+    """Each bound with the interval of its event; bounds of 0 are at the lower edge, those off the scale at the upper."""
     low, high = limits
     for row in rows.itertuples():
-        x, value = row.promised * dodge, float(row.epsilon)
-        if value > 0 and row.event_high > value:  # not for nan: an exact value has no interval
+        x, value = row.promised * dodge, float(row.certified)
+        if value > 0 and row.event_high > value:  # false for nan: an exact value has no interval
             panel.plot([x, x], [value, min(row.event_high, high)], color=look["color"], linewidth=1.2, solid_capstyle="butt")
         if value > high:
             panel.annotate("$\\infty$" if np.isinf(value) else f"{value:.2g}", (x, high), xytext=(0, -9),
@@ -111,22 +110,22 @@ def _bounds(panel: Any, rows: pd.DataFrame, look: dict[str, Any], dodge: float, 
             panel.plot(x, max(value, low), **style, markersize=5, linestyle="none", clip_on=value > low)
 
 
-def _loss(panel: Any, losses: pd.DataFrame) -> None:
-    """P(loss >= x) under either data set, and the delta that the mechanism has at each epsilon."""
+def _draw_loss(panel: Any, losses: pd.DataFrame) -> None:
+    """P(loss >= x) under either data set, and delta at each epsilon."""
     promised = losses["promised"].iloc[0]
     rows = losses[np.isfinite(losses["loss"])].sort_values("loss")
     right = _right_edge(rows, promised)
     left = max(float(rows["loss"].min()), -right) if len(rows) else -right
     span = [left - 0.08 * (right - left), right + 0.05 * (right - left)]
     right_of_all = float(rows["loss"].max()) if len(rows) else span[0]
-    drawstyle = "steps-pre" if (losses["method"] == "enumerated").all() else "default"  # else the rows are points of a curve
+    drawstyle = "steps-pre" if (losses["method"] == "enumerated").all() else "default"  # else points of a curve
     panel.axvspan(max(-promised, span[0]), min(promised, span[1]), color=ALLOWED, linewidth=0, zorder=0)
     for column, colour, dash, label in (
-        ("probability_first", COLOURS["algorithm2"], "-", "$P$(loss $\\geq x$) on one data set"),
-        ("probability_second", COLOURS["algorithm1"], (0, (5, 2)), "the same on its neighbour"),
+        ("probability_first", BLUE.color, "-", "$P$(loss $\\geq x$) on one data set"),
+        ("probability_second", ORANGE.color, (0, (5, 2)), "the same on its neighbour"),
     ):
         x = [span[0], *rows["loss"], right_of_all, span[1]]
-        y = [1.0, *rows[column], *2 * [_beyond(losses, column)]]
+        y = [1.0, *rows[column], *2 * [_infinite_loss_probability(losses, column)]]
         panel.plot(x, y, drawstyle=drawstyle, color=colour, linestyle=dash, linewidth=1.6, label=label)
     curve = rows[rows["loss"] >= 0]
     panel.plot(curve["loss"], curve["delta"], color="black", linewidth=1.2, linestyle=(0, (1, 1)),
@@ -137,34 +136,35 @@ def _loss(panel: Any, losses: pd.DataFrame) -> None:
 
 
 def _right_edge(rows: pd.DataFrame, promised: float) -> float:
-    """So far to the right that all but a millionth of the losses are shown, but not a hundred promises far."""
+    """The right limit of x: all but a millionth of the losses are shown, up to 100 times the claimed epsilon."""
     likely = rows[rows["probability_first"] > 1e-6]["loss"]
     return float(min(max(likely.max() if len(likely) else promised, 1.15 * promised), 100 * promised))
 
 
-def _beyond(losses: pd.DataFrame, column: str) -> float:
-    """The probability of an infinite loss: of outputs that are impossible under the other data set."""
+def _infinite_loss_probability(losses: pd.DataFrame, column: str) -> float:
+    """The probability of an infinite loss, that is, of outputs outside the support of the other data set."""
     infinite = losses[np.isposinf(losses["loss"])]
     return float(infinite[column].iloc[0]) if len(infinite) else 0.0
 
 
-def _overview(verdicts: pd.DataFrame, output: Path) -> None:
-    """Every promise of the report: what is spent at least, against what was promised."""
+def _draw_overview(verdicts: pd.DataFrame, output: Path) -> None:
+    """Every claimed epsilon of the report, and the lower bound on the epsilon that is spent."""
     promised, violated = verdicts["promised"], verdicts["verdict"] == "violated"
-    certified = verdicts[["exact", "sampled_curve", "sampled", "black_box", "one_run"]].max(axis=1)
+    columns = [spec.column for spec in by_name().values() if not spec.model_based]
+    certified = verdicts[columns].max(axis=1)
     decides = verdicts["exact"].notna() & ~(violated & (verdicts["exact"] <= promised))
-    spent = verdicts["exact"].where(decides, certified)  # a single bound may exceed the exact value by chance
+    spent = verdicts["exact"].where(decides, certified)  # a sampled bound may exceed the exact value by chance
     low, high = promised.min() / 3, 200 * promised.max()
     drawing, panels = figure(1, 1, 3.6, WIDTH)
     panel = panels[0, 0]
-    _columns(panel, promised, low)
+    _draw_columns(panel, promised, low)
     order = verdicts.groupby("promised").cumcount() / verdicts.groupby("promised")["promised"].transform("size")
     for beyond, colour, marker, label in (
         (False, WITHIN, "o", "kept, as far as was found"),
         (True, BEYOND, "X", "violated"),
     ):
         some = violated == beyond
-        x = promised[some] * COLUMN ** (2 * order[some] - 1)  # spread out, in the table's order
+        x = promised[some] * COLUMN_FACTOR ** (2 * order[some] - 1)  # spread out, in the table's order
         panel.plot(x, spent[some].clip(low, high), marker, color=colour, markersize=4.5, alpha=0.75, markeredgewidth=0,
                    linestyle="none", label=f"{label}: {some.sum()}", clip_on=False)  # fmt: skip
     panel.set(xscale="log", yscale="log", xlim=(promised.min() / 1.6, 1.6 * promised.max()), ylim=(low, high))
@@ -172,6 +172,6 @@ def _overview(verdicts: pd.DataFrame, output: Path) -> None:
     panel.set_xticks(sorted(set(promised)), [f"{value:.3g}" for value in sorted(set(promised))])
     panel.minorticks_off()
     panel.yaxis.set_major_formatter("{x:g}")
-    handles = [*panel.get_legend_handles_labels()[0], PROMISE]
+    handles = [*panel.get_legend_handles_labels()[0], ALLOWED_HANDLE]
     drawing.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=7)
     save(drawing, output / "overview.svg")

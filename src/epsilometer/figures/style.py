@@ -1,8 +1,9 @@
-"""How every figure looks: colours that colour-blind readers can tell apart, markers and dashes for black and white."""
+"""The style of all figures: colours for colour-blind readers, and markers and dashes for black and white."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,32 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from epsilometer.figures.names import METHODS
-
 _PALETTE = sns.color_palette("colorblind")
-COLOURS = dict(zip(METHODS, ["0.25", _PALETTE[1], _PALETTE[0], _PALETTE[2]], strict=True))
-MARKERS = dict(zip(METHODS, ["", "s", "o", "^"], strict=True))
-DASHES: dict[str, Any] = dict(zip(METHODS, [(0, (1, 1)), (0, (5, 2)), "-", (0, (6, 2, 1, 2))], strict=True))
+
+
+@dataclass(frozen=True)
+class Look:
+    """The colour, marker and dashes of one series."""
+
+    color: Any
+    marker: str
+    linestyle: Any
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The look as options of matplotlib."""
+        return {"color": self.color, "marker": self.marker, "linestyle": self.linestyle}
+
+
+GREY = Look("0.25", "", (0, (1, 1)))
+ORANGE = Look(_PALETTE[1], "s", (0, (5, 2)))
+BLUE = Look(_PALETTE[0], "o", "-")
+GREEN = Look(_PALETTE[2], "^", (0, (6, 2, 1, 2)))
 
 WITHIN, BEYOND = _PALETTE[0], _PALETTE[3]
-"""The colours of what is measured: within the promise, or beyond it."""
+"""The colours of measured epsilons that are at most the claimed one, and of those above it."""
 ALLOWED = "#d6e6f4"
-"""The colour of what the promise leaves open."""
+"""The colour of the region that a claim allows."""
 
 _WIDTH = 9.0  # inches, a page's width
 
@@ -47,15 +63,15 @@ def figure(rows: int, columns: int, height: float, width: float = _WIDTH, **opti
 
 
 def save(drawing: Figure, path: Path) -> None:
-    """Write the figure whole, with nothing in it that changes from run to run."""
+    """Write the figure as SVG, atomically and without a date, so that equal figures give equal files."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}")
     drawing.savefig(temporary, format="svg", metadata={"Date": None})
     plt.close(drawing)
-    os.replace(temporary, path)  # noqa: PTH105 - the twin of core.tables
+    os.replace(temporary, path)  # noqa: PTH105 - as in core.tables
 
 
-def method_legend(drawing: Figure, panel: Any) -> None:
-    """One legend below all panels, for the methods."""
+def legend_below(drawing: Figure, panel: Any) -> None:
+    """One legend below all panels, for the series of one of them."""
     handles, labels = panel.get_legend_handles_labels()
     drawing.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)

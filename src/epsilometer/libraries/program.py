@@ -2,8 +2,8 @@
 
 It reads one JSON object: `mechanism` (a name), `epsilon`, `delta`, `records` (a list of lists of numbers), `labels` (a list
 of -1 and 1, or null), `size` and `seed`. It writes `size` lines, one for each independent output, of numbers separated by
-blanks, and must draw all that is random from the seed. If it cannot, it exits with another status than 0, and the last line
-of its standard error says why.
+blanks. All its randomness must derive from the seed. On failure it exits with a non-zero status, and the last line of its
+standard error states the reason.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from epsilometer.core import Array, EpsilometerError, Guarantee, LabelledData
 
 @dataclass(frozen=True)
 class Program:
-    """One mechanism of a program, at one promise."""
+    """One mechanism of an external program, with one claimed guarantee."""
 
     command: tuple[str, ...]
     mechanism: str
@@ -39,9 +39,9 @@ class Program:
             "size": size,
             "seed": int(rng.integers(2**32)),
         }
-        return self._read(self._answer(json.dumps(request)), size)
+        return self._parse(self._run(json.dumps(request)), size)
 
-    def _answer(self, request: str) -> str:
+    def _run(self, request: str) -> str:
         try:
             done = subprocess.run(self.command, input=request, capture_output=True, text=True)
         except OSError as error:
@@ -51,7 +51,7 @@ class Program:
             raise EpsilometerError(f"{self.mechanism} failed in {' '.join(self.command)}: {reason}")
         return done.stdout
 
-    def _read(self, answer: str, size: int) -> Array:
+    def _parse(self, answer: str, size: int) -> Array:
         rows = [line.split() for line in answer.splitlines()]
         if len(rows) != size or len({len(row) for row in rows}) > 1:
             raise EpsilometerError(

@@ -1,4 +1,4 @@
-"""Objective perturbation for solvers that stop early: a second noise hides how far they are from the minimum."""
+"""Objective perturbation for approximate minimisers: output noise covers the distance from the exact minimiser."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from epsilometer.mechanisms.catalogue import Entry
 from epsilometer.mechanisms.neighbours import opposite_labels
 
 REACH = 12
-"""Standard deviations of the first noise over which the density integrates."""
+"""The density integrates over this many standard deviations of the objective's noise, on either side of 0."""
 
 MOST_NODES = 1_000_000
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The regularisation and the two standard deviations, for data of a given size."""
+    """The regularisation, the standard deviations of both noises and the gradient norm, for data of a given size."""
 
     strength: float
     objective_sigma: float
@@ -33,24 +33,15 @@ class Calibration:
 
 @dataclass(frozen=True)
 class ApproximateMinimumPerturbation:
-    """Approximate minima perturbation: a point near the minimum of a perturbed objective, plus noise.
+    """Approximate minima perturbation: a point near the minimum of a perturbed objective, plus Gaussian noise.
 
-    The budget is divided into epsilon = e1 + e2 and delta = d1 + d2, and e1 into e3 for the noise in the objective and
-    e1 - e3, which must be in (0, 1), for its Hessian. For losses with slope at most L and curvature at most c:
+    The budget is epsilon = e1 + e2 and delta = d1 + d2, with e2 = `output_share` epsilon and d2 = `output_share` delta for
+    the noise on the output. Of e1, e3 pays for the noise in the objective and e1 - e3 for the Hessian; e3/e1 is
+    `noise_share`, by default the authors' recommendation. The point has a gradient of norm at most gamma = `gradient_norm`,
+    by default 1/n^2.
 
-    1. Lambda = r c/(e1 - e3), where r = min(d, 2) bounds the rank of a Hessian's change when a record is exchanged;
-    2. b1 ~ N(0, s1^2 I), s1 = (2L/n) (1 + sqrt(2 ln(1/d1)))/e3;
-    3. w is any point where |grad J| <= gamma, for J(w) = (1/n) sum_i l(w, x_i) + Lambda/(2n) |w|^2 + b1.w: here, the first
-       such point of accelerated gradient descent from 0. J is (Lambda/n)-strongly convex, so w is within n gamma/Lambda of
-       the minimum;
-    4. the output is w + b2, b2 ~ N(0, s2^2 I), s2 = (n gamma/Lambda) (1 + sqrt(2 ln(1/d2)))/e2.
-
-    e2 = `output_share` epsilon and d2 = `output_share` delta; e3 is the share of e1 that the authors recommend, unless
-    `noise_share` gives it; gamma is 1/n^2 unless `gradient_norm` gives it.
-
-    Step 4 is as printed. Between neighbours, what separates w from one and the same minimum can change by 2n gamma/Lambda,
-    twice what s2 is made for; Redberg, Koskela and Wang 2023 calibrate it to that. By the printed s2 alone one proves
-    e1 + 2 e2, which is 1% more than promised at the default shares.
+    The noise on the output is as printed. The proof with that noise gives e1 + 2 e2, which is 1% above the claimed epsilon
+    at the default shares. Algorithm and constants: docs/proofs/objective_perturbation.md.
     """
 
     epsilon: float
@@ -70,10 +61,10 @@ class ApproximateMinimumPerturbation:
         for name, share in (("output_share", self.output_share), ("noise_share", self.noise_share)):
             if share is not None and not 0 < share < 1:
                 raise EpsilometerError(f"{name} is {share:g}; it must be between 0 and 1")
-        if not self._for_hessian < 1:
+        if not self._hessian_epsilon < 1:
             raise EpsilometerError(
-                f"noise_share is {self._share_of_noise:g}, which leaves {self._for_hessian:g} of epsilon = {self.epsilon:g} "
-                "for the Hessian; leave less than 1"
+                f"noise_share is {self._noise_share:g}, which leaves {self._hessian_epsilon:g} of epsilon = "
+                f"{self.epsilon:g} for the Hessian; leave less than 1"
             )
 
     @property
@@ -83,13 +74,13 @@ class ApproximateMinimumPerturbation:
     def calibration(self, n: float, d: int) -> Calibration:
         """The parameters for n records in R^d."""
         gamma = 1 / n**2 if self.gradient_norm is None else self.gradient_norm
-        strength = min(d, 2) * self._smooth.curvature_bound / self._for_hessian
-        for_noise = self._share_of_noise * self._for_objective
+        strength = min(d, 2) * self._smooth.curvature_bound / self._hessian_epsilon
+        for_noise = self._noise_share * self._objective_epsilon
         for_output = self.output_share * self.epsilon
         return Calibration(
             strength,
-            2 * self._smooth.lipschitz / n * _factor((1 - self.output_share) * self.delta) / for_noise,
-            n * gamma / strength * _factor(self.output_share * self.delta) / for_output,
+            2 * self._smooth.lipschitz / n * _gaussian_factor((1 - self.output_share) * self.delta) / for_noise,
+            n * gamma / strength * _gaussian_factor(self.output_share * self.delta) / for_output,
             gamma,
         )
 
@@ -101,10 +92,11 @@ class ApproximateMinimumPerturbation:
         return rough + rng.normal(0.0, calibration.output_sigma, shape)
 
     def log_density(self, dataset: LabelledData, outputs: Array) -> Array:
-        """On the line only: the mean over b1 of the normal density around the point that b1 leads to.
+        """The log-density for one coordinate only: the mean, over the objective's noise b1, of a normal density.
 
-        That point is the one that the sampler finds, so nothing is approximated but the integral, by the trapezoidal rule on
-        nodes much closer to each other than the second noise is wide.
+        The normal density is centred at the approximate minimiser for b1, computed by the same solver as in `sample`, so the
+        integral is the only approximation. It uses the trapezoidal rule, on nodes much closer to each other than the
+        standard deviation of the output's noise.
         """
         objective, calibration = self._objective_and_calibration(dataset)
         d = objective.signed.shape[1]
@@ -126,20 +118,20 @@ class ApproximateMinimumPerturbation:
         return require_smooth(self.loss)
 
     @property
-    def _for_objective(self) -> float:
+    def _objective_epsilon(self) -> float:
         return (1 - self.output_share) * self.epsilon
 
     @property
-    def _share_of_noise(self) -> float:
-        """e3/e1; by default the share that the authors fitted to minimise the noise, with e1 - e3 kept below 1."""
+    def _noise_share(self) -> float:
+        """e3/e1; by default the authors' fit for the least noise, raised where needed to keep e1 - e3 below 1."""
         if self.noise_share is not None:
             return self.noise_share
         fitted = min(0.887 + 0.019 / self.epsilon**0.373, 0.99)
-        return max(fitted, 1 - 0.99 / self._for_objective)
+        return max(fitted, 1 - 0.99 / self._objective_epsilon)
 
     @property
-    def _for_hessian(self) -> float:
-        return (1 - self._share_of_noise) * self._for_objective
+    def _hessian_epsilon(self) -> float:
+        return (1 - self._noise_share) * self._objective_epsilon
 
     def _objective_and_calibration(self, dataset: LabelledData) -> tuple[Objective, Calibration]:
         objective = Objective.of(self._smooth, dataset, 1.0)
@@ -147,8 +139,8 @@ class ApproximateMinimumPerturbation:
         return Objective.of(self._smooth, dataset, calibration.strength / objective.n), calibration
 
 
-def _factor(delta: float) -> float:
-    """Standard deviations of Gaussian noise for each sensitivity/epsilon."""
+def _gaussian_factor(delta: float) -> float:
+    """The standard deviation of the Gaussian noise in units of sensitivity/epsilon."""
     return 1 + math.sqrt(2 * math.log(1 / delta))
 
 

@@ -1,4 +1,4 @@
-"""Private inference of a coin's bias: noise on the bits, on the posterior's parameters, or a choice among posteriors.
+"""Private Beta-Bernoulli inference: randomised bits, noisy posterior parameters, or the exponential mechanism.
 
 A data set is a vector of n bits with k ones; with the prior Beta(a, b) the posterior is Beta(a + k, b + n - k). Neighbours
 have one bit exchanged, so n is public. Every output is a pair of posterior parameters, the columns (alpha, beta).
@@ -40,10 +40,10 @@ class _PrivatePosterior:
 
 @dataclass(frozen=True)
 class NoisyBitsPosterior(_PrivatePosterior):
-    """Noise on the input: each bit is kept with probability e^epsilon/(1 + e^epsilon), else flipped; then the posterior.
+    """Noise on the input: the posterior of bits that are kept with probability e^epsilon/(1 + e^epsilon), else flipped.
 
-    With K released ones the output is (a + K, b + n - K). The released bits are epsilon-private by randomised response;
-    K = n has probability ratio exactly e^epsilon between n ones and n - 1 ones, so their sum spends all of it.
+    With K released ones the output is (a + K, b + n - K). The released bits are epsilon-private by randomised response. The
+    sum K attains epsilon: the probability of K = n for n ones is exactly e^epsilon times that for n - 1 ones.
     """
 
     source = REVIEW + ", noise on the input"
@@ -74,7 +74,7 @@ class NoisyBitsPosterior(_PrivatePosterior):
 class NoisyParametersPosterior(_PrivatePosterior):
     """Noise on the output: both posterior parameters with Laplace noise of scale 2/epsilon.
 
-    An exchanged bit moves one parameter up and the other down by 1: L1 sensitivity 2, always attained.
+    Exchanging a bit moves one parameter up by 1 and the other down by 1, so the L1 sensitivity is 2 on every pair.
     """
 
     source = REVIEW + ", noise on the output by the L1 norm"
@@ -91,11 +91,11 @@ class NoisyParametersPosterior(_PrivatePosterior):
 
 @dataclass(frozen=True)
 class HellingerPosterior(_PrivatePosterior):
-    """Exponential mechanism over the posteriors of 0 ... n ones, scored by minus the Hellinger distance H to the true one.
+    """Exponential mechanism over the posteriors of 0 ... n ones, by minus the Hellinger distance H to the true posterior.
 
     H(Beta(a1, b1), Beta(a2, b2))^2 = 1 - B((a1 + a2)/2, (b1 + b2)/2) / sqrt(B(a1, b1) B(a2, b2)). The candidate of j ones
-    has probability ~ exp(-epsilon H_jk/(2 S)), S = max_k H_(k, k+1): by the triangle inequality no score changes more when
-    a bit does, and the score of the candidate k itself changes as much.
+    has probability ~ exp(-epsilon H_jk/(2 S)), where S = max_k H_(k, k+1) is the sensitivity of the utility: by the triangle
+    inequality no utility changes by more between neighbours, and that of the true posterior attains it.
     """
 
     source = REVIEW + ", noise on the output by f-divergences"

@@ -1,6 +1,7 @@
-"""The catalogue: every mechanism by name, with the pairs that stress it.
+"""The catalogue: every mechanism by name, with the pairs of neighbouring data sets that stress it.
 
-A module of this package that has a tuple `ENTRIES` is in the catalogue; adding a mechanism means adding one file.
+A module of this package that has a tuple `ENTRIES` is in the catalogue: adding a mechanism means adding one file. Another
+distribution adds its own by an entry point of the group `epsilometer.mechanisms` that names such a module.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,10 +20,19 @@ import numpy as np
 import epsilometer.mechanisms
 from epsilometer.core import EpsilometerError, HasDensity, HasSupport, Mechanism, NeighbouringPair
 
+ENTRY_POINTS = "epsilometer.mechanisms"
+"""The group of entry points by which other distributions add families."""
+
 
 @dataclass(frozen=True)
 class Entry:
-    """One mechanism, at any promised epsilon, and where to look for its weakness."""
+    """One mechanism, at any promised epsilon, and where to look for its weakness.
+
+    >>> from epsilometer import find
+    >>> entry = find("laplace_standard_deviation")
+    >>> entry.build(2.0).guarantee.epsilon, bool(entry.flaw)
+    (2.0, True)
+    """
 
     name: str
     """Short, in lower case with underscores: it becomes part of file names."""
@@ -38,25 +50,59 @@ class Entry:
 
 @cache
 def catalogue() -> dict[str, Entry]:
-    """All entries by name, in alphabetical order."""
+    """All entries by name, in alphabetical order.
+
+    >>> [name for name in catalogue() if name.startswith("gaussian_a")]
+    ['gaussian_analytic']
+    """
     entries: dict[str, Entry] = {}
-    for members in families().values():
+    family_of: dict[str, str] = {}
+    for family, members in families().items():
         for entry in members:
             if entry.name in entries:
-                raise ValueError(f"two mechanisms are called {entry.name}")
-            entries[entry.name] = entry
+                places = " and ".join(dict.fromkeys([family_of[entry.name], family]))
+                raise EpsilometerError(f"two mechanisms are called {entry.name}, in {places}; rename one")
+            entries[entry.name], family_of[entry.name] = entry, family
     return dict(sorted(entries.items()))
 
 
 @cache
 def families() -> dict[str, tuple[Entry, ...]]:
-    """The entries of each module that has any, by the module's name."""
+    """The entries of each module that has any, by the module's name; those of other distributions by the entry point's."""
+    return {name: tuple(module.ENTRIES) for name, module in _modules().items()}
+
+
+def epsilons_from(family: str) -> list[str]:
+    """The tables of further epsilons to claim, for a family that names any in `EPSILONS_FROM`."""
+    return list(getattr(_modules()[family], "EPSILONS_FROM", ()))
+
+
+@cache
+def _modules() -> dict[str, ModuleType]:
+    """The modules with entries, by the name of their family: that of the module below this package, joined by "_"."""
     found = {}
-    for module in pkgutil.iter_modules(epsilometer.mechanisms.__path__):
-        entries = getattr(importlib.import_module(f"epsilometer.mechanisms.{module.name}"), "ENTRIES", ())
-        if entries:
-            found[module.name] = tuple(entries)
-    return found
+    prefix = f"{epsilometer.mechanisms.__name__}."
+    for place in pkgutil.walk_packages(epsilometer.mechanisms.__path__, prefix):
+        module = importlib.import_module(place.name)
+        if getattr(module, "ENTRIES", ()):
+            found[place.name.removeprefix(prefix).replace(".", "_")] = module
+    for point in entry_points(group=ENTRY_POINTS):
+        if point.name in found:
+            raise EpsilometerError(f"the entry point {point.name} = {point.value} has the name of another family; rename it")
+        found[point.name] = _loaded(point)
+    return dict(sorted(found.items()))
+
+
+def _loaded(point: EntryPoint) -> ModuleType:
+    """The module of an entry point, if it has entries."""
+    try:
+        module: ModuleType = point.load()
+        entries = tuple(module.ENTRIES)
+    except Exception as error:
+        raise EpsilometerError(f"the entry point {point.name} = {point.value} cannot be loaded: {error}") from error
+    if not entries or not all(isinstance(entry, Entry) for entry in entries):
+        raise EpsilometerError(f"{point.value} has no ENTRIES of type Entry; the entry point {point.name} needs some")
+    return module
 
 
 def correct(family: str) -> list[Entry]:
@@ -67,7 +113,14 @@ def correct(family: str) -> list[Entry]:
 
 
 def find(name: str) -> Entry:
-    """The entry of that name."""
+    """The entry of that `name`; an EpsilometerError that lists all names if there is none.
+
+    >>> entry = find("laplace_count")
+    >>> entry.build(0.5).guarantee
+    Guarantee(epsilon=0.5, adjacency='replace-one', delta=0.0)
+    >>> len(entry.pairs())
+    1
+    """
     try:
         return catalogue()[name]
     except KeyError:

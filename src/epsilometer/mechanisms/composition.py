@@ -18,10 +18,10 @@ from epsilometer.core import (
     HasDensity,
     HasSupport,
     LabelledData,
-    Mechanism,
     NeighbouringPair,
     require_positive,
 )
+from epsilometer.core.nouns import Mechanism
 from epsilometer.mechanisms.catalogue import Entry
 from epsilometer.mechanisms.laplace import Laplace, count_five, medical_pair
 
@@ -31,16 +31,16 @@ Partition = Callable[[Any], NDArray[Any]]
 
 @dataclass(frozen=True)
 class _Composition:
-    """Independent outputs of several mechanisms, side by side: the columns of the first, then of the second, and so on.
+    """Independent outputs of several mechanisms: the columns of the first, then those of the second, and so on.
 
-    It has a density, the product of theirs, if all of them have one, and likewise a support.
+    It has a density, the product of the parts' densities, if every part has one; the same holds for the support.
     """
 
     parts: Sequence[Mechanism]
     log_density: Callable[[Any, NDArray[Any]], Array] = field(init=False, repr=False, compare=False)
-    """Present only if every part has one; the log-density of a row of columns."""
+    """The log-density of each row; present only if every part has a density."""
     support: Callable[[Any], NDArray[Any]] = field(init=False, repr=False, compare=False)
-    """Present only if every part has one; every combination of the parts' outputs."""
+    """Every combination of the parts' outputs; present only if every part has a support."""
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -56,7 +56,7 @@ class _Composition:
         raise NotImplementedError
 
     def shares(self, dataset: Any) -> list[Any]:
-        """What each part sees of the data set."""
+        """The records that each part is run on."""
         raise NotImplementedError
 
     def sample(self, dataset: Any, size: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -70,7 +70,7 @@ class _Composition:
         return total
 
     def _split(self, dataset: Any, outputs: NDArray[Any]) -> Iterator[tuple[Any, Any, NDArray[Any]]]:
-        """Each part, what it sees, and its own columns in the shape of its own outputs."""
+        """Each part with its records and its columns, the latter in the shape of the part's own outputs."""
         shares = self.shares(dataset)
         shapes = [_output_shape(part, share) for part, share in zip(self.parts, shares, strict=True)]
         ends = np.cumsum([math.prod(shape) for shape in shapes])
@@ -92,7 +92,7 @@ class _Composition:
 
 @dataclass(frozen=True)
 class SequentialComposition(_Composition):
-    """All mechanisms run on the whole data set, each with its own randomness: their epsilons add up, and their deltas."""
+    """All mechanisms run on the whole data set with independent randomness: epsilons and deltas add up."""
 
     source = "review, Theorem 2; McSherry 2010"
 
@@ -109,17 +109,9 @@ class SequentialComposition(_Composition):
 class ParallelComposition(_Composition):
     """Each mechanism runs on its own part of the data set; `partition` gives for each record the number of its part.
 
-    What it promises depends on what decides about a record's part (`by`), and on the adjacency:
-
-    - the record's own value, add-remove: one part gains or loses one record, so the largest epsilon and delta hold
-      (review's Theorem 1);
-    - the record's place in the data set, replace-one: one part has one record replaced, and the largest hold again;
-    - the record's own value, replace-one: the record may leave one part and enter another, or be replaced within a part.
-      Either is a removal and an addition. If the parts are private under add-remove, it costs twice the largest epsilon
-      (and at most (1 + e^epsilon) times the largest delta). Where a replacement within a part costs no more than a removal,
-      as for a count, the two largest epsilons together would do. A part's promise under replace-one is of no use here: it
-      says nothing about data sets of different sizes;
-    - the record's place, add-remove: a record more or less moves all that follow, and nothing follows.
+    A record's part depends on its value or on its place in the data set (`by`). With e the largest epsilon of the parts, the
+    guarantee is e by value under add-remove, e by place under replace-one, and 2 e by value under replace-one; by place
+    under add-remove there is none. Proof: docs/proofs/counts.md.
     """
 
     partition: Partition
@@ -151,7 +143,7 @@ class ParallelComposition(_Composition):
             raise EpsilometerError(
                 f"record {wrong[0] + 1} is in part {numbers[wrong[0]]:g}; a part must be one of 0 to {len(self.parts) - 1}"
             )
-        return [_take(dataset, np.flatnonzero(numbers == number)) for number in range(len(self.parts))]
+        return [_take_rows(dataset, np.flatnonzero(numbers == number)) for number in range(len(self.parts))]
 
 
 @dataclass(frozen=True)
@@ -188,21 +180,21 @@ def promises(parts: Sequence[Mechanism]) -> tuple[list[float], list[float], Adja
 
 
 def _output_shape(part: Mechanism, share: Any) -> tuple[int, ...]:
-    """The shape of one output, from an example that nobody sees."""
+    """The shape of one output, from an example that is not released."""
     return np.shape(part.sample(share, 1, np.random.default_rng(0)))[1:]
 
 
-def _take(dataset: Any, rows: NDArray[Any]) -> Any:
+def _take_rows(dataset: Any, rows: NDArray[Any]) -> Any:
     return dataset.take(rows) if isinstance(dataset, LabelledData) else np.asarray(dataset)[rows]
 
 
-def _counts(*epsilons: float) -> tuple[Laplace, ...]:
-    """For each part the noisy number of its records, private under add-remove."""
+def _noisy_record_counts(*epsilons: float) -> tuple[Laplace, ...]:
+    """For each epsilon a mechanism that counts the records of its part, private under add-remove."""
     return tuple(Laplace(len, 1, epsilon, "add-remove") for epsilon in epsilons)
 
 
 def category(dataset: NDArray[Any]) -> NDArray[Any]:
-    """The partition of a data set of categories 0, 1, ...: a record is the number of its part."""
+    """The partition of a data set of categories 0, 1, ..., in which each record is the number of its part."""
     return np.asarray(dataset)
 
 
@@ -245,21 +237,21 @@ ENTRIES = (
     Entry(
         "parallel_composition",
         "Parallel composition, a histogram under add-remove",
-        lambda epsilon: ParallelComposition(_counts(epsilon, epsilon / 2), category),
+        lambda epsilon: ParallelComposition(_noisy_record_counts(epsilon, epsilon / 2), category),
         _add_remove_pairs,
         true_epsilon=lambda epsilon: epsilon,
     ),
     Entry(
         "parallel_composition_replace_one",
         "Parallel composition, a histogram under replace-one, which pays twice",
-        lambda epsilon: ParallelComposition(_counts(epsilon / 2, epsilon / 2), category, "replace-one"),
+        lambda epsilon: ParallelComposition(_noisy_record_counts(epsilon / 2, epsilon / 2), category, "replace-one"),
         _replace_one_pairs,
         true_epsilon=lambda epsilon: epsilon,
     ),
     Entry(
         "parallel_composition_as_printed",
         "Parallel composition, a histogram under replace-one, which pays once",
-        lambda epsilon: ParallelCompositionAsPrinted(_counts(epsilon, epsilon), category),
+        lambda epsilon: ParallelCompositionAsPrinted(_noisy_record_counts(epsilon, epsilon), category),
         _replace_one_pairs,
         flaw="The theorem holds for add-remove neighbours; a replaced record can leave one part and enter another, and then "
         "both parts spend their epsilon.",

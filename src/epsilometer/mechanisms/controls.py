@@ -1,4 +1,4 @@
-"""Mechanisms that protect nothing, to compare with."""
+"""Controls: mechanisms without any privacy protection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random decision trees: a structure that ignores the data, and noisy class counts in the leaves."""
+"""Random decision trees: the structure does not depend on the data, and the class counts in the leaves are noisy."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from epsilometer.core import (
     EpsilometerError,
     Guarantee,
     NeighbouringPair,
-    output_rows,
     require_positive,
     stream,
 )
 from epsilometer.mechanisms.catalogue import Entry
-from epsilometer.mechanisms.laplace import log_laplace
+from epsilometer.mechanisms.laplace import log_density_of_counts, noisy_counts
 from epsilometer.mechanisms.naive_bayes import CLASSES, categorical_records
 
 Leaf = tuple[tuple[int, int], ...]
@@ -29,16 +28,12 @@ Leaf = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class RandomDecisionTrees:
-    """k trees of random structure; each leaf's class counts with Laplace noise of scale S k/epsilon.
+    """k trees of random structure, with Laplace noise of scale S k/epsilon on the class counts of every leaf.
 
-    A record is a row of categorical features, feature j in 0 ... values[j] - 1, and a label 0 or 1. A node of a tree asks
-    for a feature drawn at random among those that its path has not asked for, and has a child for each value, down to
-    `height`. The structure comes from the public `seed` and not from the data, so it costs nothing. Each tree gets
-    epsilon/k, which add up (sequential composition); a record is in one cell (leaf, label) of each tree, so that a tree's
-    L1 sensitivity is S = 2 where a record is replaced and S = 1 where it is added or removed. An exchanged label moves two
-    cells of every tree, so all of epsilon is spent.
-
-    Columns: for each tree and each of its leaves, depth first, the counts of labels 0 and 1.
+    A record is a row of categorical features, feature j in 0 ... values[j] - 1, and a label 0 or 1. Each node splits on a
+    random feature that its path has not used yet, down to `height`; the public `seed` determines the structure. The
+    sensitivity S of a tree is 2 under replace-one and 1 under add-remove. Columns: for each tree and each of its leaves,
+    depth first, the counts of labels 0 and 1. Proof: docs/proofs/counts.md.
     """
 
     epsilon: float
@@ -86,17 +81,15 @@ class RandomDecisionTrees:
         return np.concatenate(parts).ravel()
 
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
-        counts = self.counts(dataset)
-        return counts + rng.laplace(scale=self.scale, size=(size, len(counts)))
+        return noisy_counts(self.counts(dataset), self.scale, size, rng)
 
     def log_density(self, dataset: NDArray[Any], outputs: Array) -> Array:
-        counts = self.counts(dataset)
-        return log_laplace(output_rows(outputs, len(counts)) - counts, self.scale)
+        return log_density_of_counts(outputs, self.counts(dataset), self.scale)
 
     def predict(self, outputs: Array, features: NDArray[Any]) -> NDArray[np.int_]:
-        """The label of each row of features under each output, (outputs, rows): processing that costs nothing.
+        """The label of each row of features under each output, (outputs, rows): post-processing, at no cost in epsilon.
 
-        The trees' shares of each label are added up; a negative count is raised to 0, and an empty leaf abstains.
+        Each tree votes with the label shares in its leaf. Negative counts are set to 0, and an empty leaf does not vote.
         """
         votes = np.zeros((len(outputs), len(features), CLASSES))
         first = 0
@@ -113,14 +106,14 @@ class RandomDecisionTrees:
 def _grow(values: tuple[int, ...], height: int, seed: int, tree: int) -> tuple[Leaf, ...]:
     rng = stream(seed, "random decision tree", tree)
 
-    def below(path: Leaf) -> tuple[Leaf, ...]:
+    def leaves_under(path: Leaf) -> tuple[Leaf, ...]:
         if len(path) == height:
             return (path,)
         asked = {feature for feature, _ in path}
         feature = int(rng.choice([number for number in range(len(values)) if number not in asked]))
-        return tuple(leaf for value in range(values[feature]) for leaf in below((*path, (feature, value))))
+        return tuple(leaf for value in range(values[feature]) for leaf in leaves_under((*path, (feature, value))))
 
-    return below(())
+    return leaves_under(())
 
 
 def _pairs() -> tuple[NeighbouringPair, ...]:

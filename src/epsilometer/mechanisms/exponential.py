@@ -1,4 +1,4 @@
-"""The exponential mechanism: a choice among finitely many candidates, the better the likelier."""
+"""The exponential mechanism: a random choice among finitely many candidates, weighted by utility."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Exponential:
     """Candidate r is chosen with probability proportional to exp(epsilon q(D, r) / (2 S)).
 
     `utility(dataset)` gives q(D, r) for all candidates at once; S is the largest change of any one q(D, r) between
-    neighbouring data sets (the caller vouches for it). The weight of a candidate changes by a factor of at most
+    neighbouring data sets; the caller must ensure it. The weight of a candidate changes by a factor of at most
     e^(epsilon/2), the sum of the weights likewise, so a probability changes by at most e^epsilon. The candidates are
     distinct numbers; an output is one of them, and outputs have shape (size,).
     """
@@ -62,7 +62,7 @@ class Exponential:
         return np.where(self.candidates[chosen] == outputs, self.log_probabilities(dataset)[chosen], -np.inf)
 
     def support(self, dataset: Any) -> Array:  # noqa: ARG002
-        """The candidates, whatever the data."""
+        """The candidates, for every data set."""
         return self.candidates
 
 

@@ -1,4 +1,4 @@
-"""Choosing features privately: the exponential mechanism, again and again without replacement."""
+"""Private feature selection: repeated exponential mechanism without replacement (peeling)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,16 @@ from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPai
 from epsilometer.mechanisms.catalogue import Entry, by_enumeration
 
 SENSITIVITY = 2.0
-"""How far an exchanged record can move a score."""
+"""The largest change of a score between neighbouring data sets."""
 
 
 @dataclass(frozen=True)
 class FeatureSelection:
-    """`select` of m features, one after another, each by the exponential mechanism among those left.
+    """Choose `select` = k of m features one after another, each by the exponential mechanism among the remaining ones.
 
-    A data set has columns x_1 ... x_m, y in [-1, 1] and a row for each record. The score of feature j is |sum_i y_i x_ij|;
-    an exchanged record moves it by at most 2. Each of the k choices takes feature j with probability
-    ~ exp(epsilon/k q_j/(2 * 2)), so it costs epsilon/k, and all cost epsilon by adaptive composition.
-
-    The output is the row of the chosen features' numbers, from 0, in the order of choice. It is drawn at once: the order of
-    the k largest of (epsilon q_j/(4k) + Gumbel noise) has exactly this distribution.
+    A data set has columns x_1 ... x_m, y in [-1, 1] and a row for each record; the score of feature j is |sum_i y_i x_ij|.
+    Each of the k choices costs epsilon/k. The output is the row of the chosen features' numbers, from 0, in the order of
+    choice. Proof: docs/proofs/counts.md.
     """
 
     epsilon: float
@@ -46,7 +43,7 @@ class FeatureSelection:
 
     def scores(self, dataset: NDArray[Any]) -> Array:
         """|sum_i y_i x_ij| for each feature j."""
-        table = self._checked(dataset)
+        table = self._checked_table(dataset)
         return np.asarray(np.abs(table[:, -1] @ table[:, :-1]))
 
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> NDArray[np.int_]:
@@ -59,12 +56,12 @@ class FeatureSelection:
         outputs = output_rows(outputs, self.select)
         chosen = np.clip(outputs, 0, len(weights) - 1).astype(int)
         possible = (chosen == outputs).all(axis=1)
-        left = np.broadcast_to(weights, (len(outputs), len(weights))).copy()
+        remaining = np.broadcast_to(weights, (len(outputs), len(weights))).copy()
         total = np.zeros(len(outputs))
-        everyone = np.arange(len(outputs))
+        rows = np.arange(len(outputs))
         for choice in chosen.T:
-            total += left[everyone, choice] - logsumexp(left, axis=1)
-            left[everyone, choice] = -np.inf  # a second time it is impossible
+            total += remaining[rows, choice] - logsumexp(remaining, axis=1)
+            remaining[rows, choice] = -np.inf  # a feature cannot be chosen twice
         return np.where(possible, total, -np.inf)
 
     def support(self, dataset: NDArray[Any]) -> NDArray[np.int_]:
@@ -73,7 +70,7 @@ class FeatureSelection:
     def _weights(self, dataset: NDArray[Any]) -> Array:
         return self.epsilon / self.select * self.scores(dataset) / (2 * SENSITIVITY)
 
-    def _checked(self, dataset: NDArray[Any]) -> Array:
+    def _checked_table(self, dataset: NDArray[Any]) -> Array:
         table = np.asarray(dataset, dtype=float)
         if table.ndim != 2 or len(table) == 0 or table.shape[1] < 2:
             raise EpsilometerError(f"the data have shape {table.shape}; they must have a row x_1 ... x_m, y for each record")

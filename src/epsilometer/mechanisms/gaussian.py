@@ -1,4 +1,4 @@
-"""The Gaussian mechanism: normal noise on the answer to a query, in proportion to the query's L2 sensitivity."""
+"""The Gaussian mechanism: normal noise on the answer to a query, calibrated to the query's L2 sensitivity."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from epsilometer.mechanisms.catalogue import Entry
 from epsilometer.mechanisms.laplace import Query, count_five, exact_answer, medical_pair, noise_behind
 
 SMALL_SHIFT = 0.1
-"""Below this half distance between the answers, in units of sigma, differences are integrated instead of subtracted."""
+"""Below this S/(2 sigma), the difference in `gaussian_log_delta` is integrated, because subtraction would cancel."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
@@ -23,9 +23,9 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 class Gaussian:
     """The answer f(D), a number or a vector of k numbers, plus independent noise N(0, sigma^2) on each of them.
 
-    S is the largest L2 distance between the answers on two neighbouring data sets (the caller vouches for it). What the
-    noise really buys is `delta_at(epsilon)`, exactly; the guarantee is what the calibration promises. Outputs have shape
-    (size,) for a number, (size, k) for a vector.
+    S is the largest L2 distance between the answers on two neighbouring data sets; the caller must ensure it. The guarantee
+    is the one claimed by the calibration; `delta_at(epsilon)` is the exact delta of the noise. Outputs have shape (size,)
+    for a number, (size, k) for a vector.
     """
 
     query: Query
@@ -43,10 +43,10 @@ class Gaussian:
     ) -> Gaussian:
         """sigma = sqrt(2 log(1.25/delta)) S/epsilon.
 
-        Proved for epsilon < 1 only. It may be asked for more, since people do: it goes on to hold for a while (up to about
-        epsilon = 8 at delta = 1e-5) and then breaks its promise without a bound, as `delta_at` tells.
+        Proved for epsilon < 1 only, but often used beyond, so larger values are accepted here. At delta = 1e-5 the guarantee
+        holds up to about epsilon = 8; beyond, the exact delta exceeds the claimed one (see `delta_at`).
         """
-        guarantee = _approximate(epsilon, delta, adjacency)
+        guarantee = _approximate_guarantee(epsilon, delta, adjacency)
         sigma = classic_sigma(epsilon, delta, sensitivity)
         return cls(query, sensitivity, sigma, guarantee, "postech, Gaussian mechanism; Dwork and Roth 2014, Theorem A.1")
 
@@ -54,8 +54,8 @@ class Gaussian:
     def analytic(
         cls, query: Query, sensitivity: float, epsilon: float, delta: float, adjacency: Adjacency = "replace-one"
     ) -> Gaussian:
-        """The smallest sigma whose exact delta at epsilon is at most the promised one, for every epsilon."""
-        guarantee = _approximate(epsilon, delta, adjacency)
+        """The smallest sigma whose exact delta at epsilon is at most the claimed one; valid for every epsilon."""
+        guarantee = _approximate_guarantee(epsilon, delta, adjacency)
         sigma = analytic_sigma(epsilon, delta, sensitivity)
         return cls(query, sensitivity, sigma, guarantee, "Balle and Wang 2018, Theorem 8 and Algorithm 1")
 
@@ -95,7 +95,7 @@ def gaussian_log_delta(epsilon: float, sigma: float, sensitivity: float = 1.0) -
     h, u = sensitivity / (2 * sigma), epsilon * (sigma / sensitivity)
     if h < SMALL_SHIFT:
         log_difference = math.log(h) + math.log(np.dot(WEIGHTS, _minus_mills_slope(u + h * NODES)))
-    elif u < h:  # half of the mass or more is below the threshold, where Mills' ratio may overflow
+    elif u < h:  # here Mills' ratio of a negative number may overflow
         return math.log(float(ndtr(h - u)) - math.exp(epsilon + float(log_ndtr(-u - h))))
     else:
         log_difference = math.log(float(_mills(u - h)) - float(_mills(u + h)))
@@ -103,23 +103,23 @@ def gaussian_log_delta(epsilon: float, sigma: float, sensitivity: float = 1.0) -
 
 
 def analytic_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
-    """The smallest sigma for which noise is (epsilon, delta)-differentially private, to the last digits, from above.
+    """The smallest (epsilon, delta)-differentially private sigma, to the last digits and never below it.
 
-    The exact delta falls in sigma, so the logarithm of sigma is bracketed and halved.
+    The exact delta decreases with sigma, so bisection on the logarithm of sigma finds it.
     """
     target = math.log(delta)
 
-    def enough(log_sigma: float) -> bool:
+    def suffices(log_sigma: float) -> bool:
         return gaussian_log_delta(epsilon, math.exp(log_sigma)) <= target
 
     low, high = -1.0, 1.0
-    while enough(low):
+    while suffices(low):
         low *= 2
-    while not enough(high):
+    while not suffices(high):
         high *= 2
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return math.exp(high) * sensitivity
 
 
@@ -129,15 +129,15 @@ def _mills(x: Array | float) -> Array:
 
 
 def _minus_mills_slope(x: Array) -> Array:
-    """1 - x M(x) > 0; far out by its series 1/x^2 - 3/x^4 + 15/x^6 - ..., where the subtraction would lose digits."""
+    """1 - x M(x) > 0; for large x by the series 1/x^2 - 3/x^4 + 15/x^6 - ..., since the subtraction would lose digits."""
     far = x > 50
     inverse = 1 / np.where(far, x, 1.0) ** 2
     series = inverse * (1 - 3 * inverse * (1 - 5 * inverse * (1 - 7 * inverse * (1 - 9 * inverse))))
     return np.where(far, series, 1 - x * _mills(np.where(far, 0.0, x)))
 
 
-def _approximate(epsilon: float, delta: float, adjacency: Adjacency) -> Guarantee:
-    """The guarantee, with a delta above 0: no normal noise is enough for delta = 0."""
+def _approximate_guarantee(epsilon: float, delta: float, adjacency: Adjacency) -> Guarantee:
+    """The guarantee, with delta above 0: no Gaussian noise is (epsilon, 0)-differentially private."""
     guarantee = Guarantee(epsilon, adjacency, delta)
     require_positive(epsilon=epsilon)
     if delta == 0:

@@ -1,9 +1,9 @@
-"""Gradient perturbation: noisy gradient descent, of which every noisy gradient is released.
+"""Gradient perturbation: noisy projected gradient descent that releases every noisy gradient.
 
 The objective is sum_i l(theta; x_i, y_i), with convex l that are L-Lipschitz in theta, over C, the ball of radius R about 0.
 From theta_0 = 0 on, theta_t = Proj_C(theta_{t-1} - eta(t) g_t), eta(t) = |C| / (G sqrt(t)), |C| = 2R (the diameter),
 G^2 = n^2 L^2 + d sigma^2. The noisy gradient g_t is n times the gradient of one record, drawn anew for each step, or the
-gradient of the whole sum, plus noise N(0, sigma^2 I). Given g_1 ... g_T everything else follows without the data.
+gradient of the whole sum, plus noise N(0, sigma^2 I). The parameters follow from g_1 ... g_T by post-processing.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from epsilometer.mechanisms.catalogue import Entry
 from epsilometer.mechanisms.gaussian import analytic_sigma
 
 CHUNK = 1 << 19
-"""At most about this many gradients of records are held at a time when a density is evaluated."""
+"""A density is evaluated for at most about this many gradients of records at a time, to limit memory."""
 
 
 @dataclass(frozen=True)
 class GradientPerturbation:
-    """What all variants share: the walk through C, and the transcript of the noisy gradients that lead it.
+    """The common part of all variants: projected descent in C, and the transcript of its noisy gradients.
 
     An output is a transcript of T d columns: the d coordinates of g_1, then those of g_2, and so on.
     """
@@ -52,7 +52,7 @@ class GradientPerturbation:
         raise NotImplementedError
 
     def sigma(self, n: int) -> float:
-        """The noise's standard deviation in each coordinate, for n records."""
+        """The standard deviation of the noise in each coordinate, for n records."""
         raise NotImplementedError
 
     def sample(self, dataset: LabelledData, size: int, rng: np.random.Generator) -> Array:
@@ -63,12 +63,12 @@ class GradientPerturbation:
         return outputs.reshape(size, -1)
 
     def sample_final(self, dataset: LabelledData, size: int, rng: np.random.Generator) -> Array:
-        """The parameters theta_T to which `sample` leads with the same generator; no transcript is kept."""
+        """The last parameters theta_T of the walks that `sample` takes with the same generator."""
         last = deque(self._walk(dataset, self._course(dataset), size, rng), maxlen=1)
         return last.pop()[1]
 
     def final(self, n: int, outputs: Array) -> Array:
-        """The parameters theta_T to which transcripts for n records lead: a row of d for each, without the data."""
+        """The last parameters theta_T, (size, d), that follow from transcripts for n records."""
         steps = self.number_of_steps(n)
         if outputs.ndim != 2 or outputs.shape[1] == 0 or outputs.shape[1] % steps:
             raise EpsilometerError(f"transcripts have shape {outputs.shape}; they must be rows of {steps} gradients")
@@ -96,7 +96,7 @@ class GradientPerturbation:
     def _walk(
         self, dataset: LabelledData, course: _Course, size: int, rng: np.random.Generator
     ) -> Iterator[tuple[Array, Array]]:
-        """The noisy gradients and the parameters after each step, of `size` walks side by side."""
+        """After each step, the noisy gradients and the parameters of `size` independent walks."""
         records, parameters = _Records.of(dataset), course.start(size)
         for step in range(course.steps):
             noisy = self._gradient(records, parameters, rng)
@@ -125,7 +125,7 @@ class GradientPerturbation:
 
 @dataclass(frozen=True)
 class _Records:
-    """The data as a walk uses them: the rows y_i x_i, their number n, and the probability of each."""
+    """The signed rows y_i x_i, the number of records n, and the probability with which each row is drawn."""
 
     rows: Array
     n: float
@@ -139,14 +139,14 @@ class _Records:
 
 @dataclass(frozen=True)
 class _Course:
-    """The numbers of a walk that depend on nothing but the shape of the data."""
+    """The parameters of the descent that depend only on the shape of the data."""
 
     dimension: int
     steps: int
     sigma: float
     radius: float
     rate: float
-    """|C| / G, the length of the first step for a gradient of length 1."""
+    """|C| / G = eta(1), the first step size."""
 
     def start(self, size: int) -> Array:
         return np.zeros((size, self.dimension))
@@ -168,7 +168,7 @@ class _Course:
 
 @dataclass(frozen=True)
 class _SampledDescent(GradientPerturbation):
-    """Each step looks at one record i, drawn uniformly: g_t ~ (1/n) sum_i N(n grad l_i(theta_{t-1}), sigma^2 I)."""
+    """Each step uses one record i, drawn uniformly: g_t ~ (1/n) sum_i N(n grad l_i(theta_{t-1}), sigma^2 I)."""
 
     def _gradient(self, records: _Records, parameters: Array, rng: np.random.Generator) -> Array:
         drawn = records.rows[rng.choice(len(records.rows), len(parameters), p=records.shares)]
@@ -203,9 +203,9 @@ class _ChosenSteps(GradientPerturbation):
 class PrintedGradientPerturbation(_SampledDescent):
     """Private stochastic projected gradient descent as printed.
 
-    T = n^2 and sigma^2 = 32 L^2 n^2 log(n/delta) log(1/delta) / epsilon^2. What a step spends without sampling,
-    epsilon / (2 sqrt(log(1/delta))), is amplified in the proof by a lemma for values below 1: the promise rests on
-    epsilon < 2 sqrt(log(1/delta)), and far above that it is false.
+    T = n^2 and sigma^2 = 32 L^2 n^2 log(n/delta) log(1/delta) / epsilon^2. Without sampling a step costs
+    epsilon / (2 sqrt(log(1/delta))), and the proof applies amplification by sampling, whose lemma needs a value below 1. So
+    the guarantee is proved for epsilon < 2 sqrt(log(1/delta)) only, and it is false far above.
     """
 
     source = "cs860, lecture 13, Algorithm 3; Bassily, Smith and Thakurta 2014, Algorithm 1"
@@ -219,10 +219,10 @@ class PrintedGradientPerturbation(_SampledDescent):
 
 @dataclass(frozen=True)
 class AccountedGradientPerturbation(_ChosenSteps, _SampledDescent):
-    """Private stochastic projected gradient descent with the smallest sigma for which an accountant vouches.
+    """Private stochastic projected gradient descent with the smallest sigma that the accountant certifies.
 
-    n times the gradients of two records are at most mu = 2 n L / sigma standard deviations apart; mu is the largest at which
-    T steps that draw one record out of n are (epsilon, delta)-differentially private: `accounting.sampled_mu`.
+    n times the gradients of two records are at most mu = 2 n L / sigma standard deviations apart. `accounting.sampled_mu` is
+    the largest mu at which T steps, each on one record drawn out of n, are (epsilon, delta)-differentially private.
     """
 
     source = (
@@ -238,9 +238,9 @@ class AccountedGradientPerturbation(_ChosenSteps, _SampledDescent):
 class FullBatchGradientPerturbation(_ChosenSteps, GradientPerturbation):
     """Projected gradient descent on the whole sum: g_t ~ N(sum_i grad l_i(theta_{t-1}), sigma^2 I).
 
-    A replaced record moves the gradient by at most 2L, so T steps are as private as one Gaussian with means
-    mu = 2 L sqrt(T) / sigma standard deviations apart; sigma is the smallest at which that is
-    (epsilon, delta)-differentially private: `gaussian.analytic_sigma`.
+    Replacing a record changes the gradient by at most 2L, so T steps are as private as one Gaussian with means
+    mu = 2 L sqrt(T) / sigma standard deviations apart. `gaussian.analytic_sigma` is the smallest sigma at which that is
+    (epsilon, delta)-differentially private.
     """
 
     source = (
@@ -264,7 +264,7 @@ class FullBatchGradientPerturbation(_ChosenSteps, GradientPerturbation):
 
 
 def _require_bounded_slope(loss: MarginLoss, radius: float) -> None:
-    """Raise where the loss is none of a margin, or its Lipschitz constant does not hold on all of C."""
+    """Raise an error unless the loss is a margin loss whose Lipschitz constant holds on all of C."""
     if isinstance(loss, Distance):
         raise EpsilometerError(f"the loss is the {loss.name}; gradient perturbation needs a loss of labelled records")
     if isinstance(loss, Squared) and radius > loss.radius:
@@ -277,11 +277,11 @@ def _require_steps(steps: int | None) -> None:
 
 
 FULL_SLOPE = Huber(0.5)
-"""A loss of slope -1, the steepest, at every margin up to 1/2: in the ball of that radius gradients have length |x|."""
+"""A loss of slope -1, the maximum, at every margin up to 1/2: for |theta| <= 1/2 every gradient has norm |x|."""
 
 
 def _pairs() -> list[NeighbouringPair]:
-    """Four records; the gradients of the one that is replaced are opposite at theta_0 = 0, and long."""
+    """Four records; at theta_0 = 0 the gradients of the exchanged record are opposite and of maximal norm."""
     along, across = np.ones((4, 1)), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
     return [
         NeighbouringPair(

@@ -1,4 +1,4 @@
-"""A k-anonymous table: a release that protects nothing in the sense of differential privacy, to compare with."""
+"""A k-anonymous table: a release without differential privacy, as a control."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class KAnonymousTable:
     A record is a row of whole numbers: age from 50 to 69, gender (0 male, 1 female), first three digits of the zip code,
     smoker (0 or 1), diagnosis (0 to 7, see `DIAGNOSES`). Band, gender, zip and smoker are the quasi-identifiers. The output
     has a column for each band, gender, zip of `zips`, smoker and diagnosis, in this order of nesting: how many such rows
-    are released. Nothing is random: two tables that are released differently are told apart with certainty.
+    are released. The release is deterministic, so two data sets with different releases are distinguished with certainty.
     """
 
     k: int = 2
@@ -65,12 +65,12 @@ class KAnonymousTable:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many bands, genders, zips, kinds of smoker and diagnoses there are."""
+        """The numbers of age bands, genders, zips, smoker values and diagnoses."""
         return len(BANDS), len(GENDERS), len(self.zips), len(SMOKES), len(DIAGNOSES)
 
     def release(self, dataset: NDArray[Any]) -> Array:
         """The counts of the released rows."""
-        band, gender, place, smoker, diagnosis = self._checked(dataset).T
+        band, gender, place, smoker, diagnosis = self._checked_table(dataset).T
         where = (place[:, None] == np.array(self.zips)).argmax(axis=1)
         counts = np.zeros(self.shape)
         np.add.at(counts, ((band - BANDS[0]) // 10, gender, where, smoker, diagnosis), 1)
@@ -89,14 +89,14 @@ class KAnonymousTable:
         return self.release(dataset)[None]
 
     def possible_diagnoses(self, output: Array, age: int, gender: str) -> set[str]:
-        """What someone of that age and gender can have, if they are known to be in the released table.
+        """The diagnoses in the released rows of that age and gender: an attack on somebody known to be in the table.
 
-        For Rebecca, 55 years old, that leaves two of eight.
+        For Rebecca, 55 years old, two of eight diagnoses remain.
         """
         counts = output.reshape(self.shape)[(age - BANDS[0]) // 10, GENDERS.index(gender)]
         return {name for name, count in zip(DIAGNOSES, counts.sum(axis=(0, 1)), strict=True) if count > 0}
 
-    def _checked(self, dataset: NDArray[Any]) -> NDArray[np.int_]:
+    def _checked_table(self, dataset: NDArray[Any]) -> NDArray[np.int_]:
         table = np.asarray(dataset)
         if table.ndim != 2 or len(table) == 0 or table.shape[1] != 5:
             raise EpsilometerError(
@@ -116,7 +116,7 @@ class KAnonymousTable:
         return table.astype(int)
 
 
-def _with(row: int, record: list[int]) -> NDArray[np.int_]:
+def _replace_row(row: int, record: list[int]) -> NDArray[np.int_]:
     """The patients with one row replaced."""
     patients = PATIENTS.copy()
     patients[row] = record
@@ -127,13 +127,13 @@ def _pairs() -> tuple[NeighbouringPair, ...]:
     return (
         NeighbouringPair(
             PATIENTS,
-            _with(5, [55, 1, 191, 0, 6]),
+            _replace_row(5, [55, 1, 191, 0, 6]),
             "replace-one",
             "Rebecca, 55, has one diagnosis or another: the released table says which",
         ),
         NeighbouringPair(
             PATIENTS,
-            _with(8, [69, 1, 191, 0, 7]),
+            _replace_row(8, [69, 1, 191, 0, 7]),
             "replace-one",
             "one record leaves its group of two, and the one left behind vanishes from the release",
         ),

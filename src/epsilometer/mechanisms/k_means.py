@@ -15,16 +15,12 @@ from epsilometer.mechanisms.catalogue import Entry
 
 @dataclass(frozen=True)
 class NoisyLloyd:
-    """k-means in which each of T iterations releases noisy sizes and sums of the clusters, and moves the centres by these.
+    """k-means whose T iterations each release noisy cluster sizes and sums and compute the new centres from them.
 
-    Records are points of [-1, 1]^d; the first `centres` are public. In every iteration each point goes to the nearest
-    centre (of equally near ones, the first), and the clusters' sizes and sums are released with Laplace noise of scale
-    (d + 1) T/epsilon. A record added or removed changes, given the centres, one size by 1 and one sum by at most d in the L1
-    norm: d + 1 together, so an iteration costs epsilon/T, and T of them epsilon, by adaptive composition. A record at a
-    corner of the cube attains it in every iteration.
-
-    A cluster's new centre is its noisy sum over its noisy size, brought back into the cube; where the noisy size is below 1,
-    the centre stays.
+    Records are points of [-1, 1]^d; the first `centres` are public. Each point goes to the nearest centre (of equally near
+    ones, the first). Sizes and sums get Laplace noise of scale (d + 1) T/epsilon, so an iteration costs epsilon/T under
+    add-remove (proof: docs/proofs/counts.md). A new centre is the noisy sum divided by the noisy size, clipped to the cube;
+    where the noisy size is below 1, the centre stays.
 
     An output is the whole transcript. Columns: for each iteration the k noisy sizes, then the k noisy sums, d numbers each.
     """
@@ -58,39 +54,39 @@ class NoisyLloyd:
         return len(self.centres) * (len(self.centres[0]) + 1)
 
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
-        points = self._checked(dataset)
+        points = self._checked_points(dataset)
         transcript = np.empty((size, self.iterations * self.width))
-        centres = self._start(size)
-        for step in self._steps():
+        centres = self._start_centres(size)
+        for step in self._step_columns():
             exact = _sizes_and_sums(points, centres)
             transcript[:, step] = exact + rng.laplace(scale=self.scale, size=exact.shape)
             centres = _move(centres, transcript[:, step])
         return transcript
 
     def log_density(self, dataset: NDArray[Any], outputs: Array) -> Array:
-        points = self._checked(dataset)
+        points = self._checked_points(dataset)
         outputs = output_rows(outputs, self.iterations * self.width)
         total = np.full(len(outputs), -self.iterations * self.width * math.log(2 * self.scale))
-        centres = self._start(len(outputs))
-        for step in self._steps():
+        centres = self._start_centres(len(outputs))
+        for step in self._step_columns():
             total -= np.abs(outputs[:, step] - _sizes_and_sums(points, centres)).sum(axis=1) / self.scale
             centres = _move(centres, outputs[:, step])
         return total
 
     def final_centres(self, outputs: Array) -> Array:
-        """The centres that each transcript ends with, (outputs, k, d): processing that costs nothing."""
-        centres = self._start(len(outputs))
-        for step in self._steps():
+        """The last centres of each transcript, (outputs, k, d): post-processing, at no cost in epsilon."""
+        centres = self._start_centres(len(outputs))
+        for step in self._step_columns():
             centres = _move(centres, outputs[:, step])
         return centres
 
-    def _start(self, size: int) -> Array:
+    def _start_centres(self, size: int) -> Array:
         return np.broadcast_to(np.array(self.centres, dtype=float), (size, len(self.centres), len(self.centres[0])))
 
-    def _steps(self) -> list[slice]:
+    def _step_columns(self) -> list[slice]:
         return [slice(number * self.width, (number + 1) * self.width) for number in range(self.iterations)]
 
-    def _checked(self, dataset: NDArray[Any]) -> Array:
+    def _checked_points(self, dataset: NDArray[Any]) -> Array:
         points = np.asarray(dataset, dtype=float)
         d = len(self.centres[0])
         if points.ndim != 2 or len(points) == 0 or points.shape[1] != d:
@@ -108,7 +104,7 @@ def _sizes_and_sums(points: Array, centres: Array) -> Array:
     size, k, d = centres.shape
     sizes, sums = np.zeros((size, k)), np.zeros((size, k, d))
     squares = (centres**2).sum(axis=2)
-    for point in points:  # one at a time: no array of size x points x clusters
+    for point in points:  # one at a time, to avoid an array of size x points x clusters
         nearest = (squares - 2 * centres @ point).argmin(axis=1)
         inside = nearest[:, None] == np.arange(k)
         sizes += inside

@@ -1,4 +1,4 @@
-"""A support vector machine with a Gaussian kernel, made finite by random Fourier features, with noise on its weights."""
+"""A support vector machine with a Gaussian kernel, approximated by random Fourier features, with noisy weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from epsilometer.mechanisms.catalogue import Entry
 from epsilometer.mechanisms.laplace import log_laplace
 
 VIOLATION = 1e-12
-"""How far a solution may be from the optimality conditions."""
+"""The largest violation of the optimality conditions that a solution may have."""
 
 SWEEPS = 100_000
 
@@ -22,16 +22,10 @@ SWEEPS = 100_000
 class FourierFeatureSVM:
     """PrivateSVM-RFF: the weights of an SVM on random Fourier features, each with Laplace noise.
 
-    The features are phi(x) = D^(-1/2) (cos r_1.x, ..., cos r_D.x, sin r_1.x, ..., sin r_D.x), of norm 1, whose frequencies
-    r_i ~ N(0, I/bandwidth^2) stand for the kernel exp(-|x - x'|^2/(2 bandwidth^2)). They come from the public `seed` and do
-    not depend on the data. The weights w* in R^(2D) minimise |w|^2/2 + (C/n) sum_i max(0, 1 - y_i w.phi(x_i)); the output is
-    w* plus Laplace noise of one scale on every coordinate. Its columns are those of phi.
-
-    The paper's scale is 2^2.5 L C sqrt(D)/(epsilon n), with L = 1 for the hinge loss: it takes 4 L C/n for the L2
-    sensitivity of w*, times sqrt(2D) for the L1 norm. That is twice too much. The objective is 1-strongly convex, and an
-    exchanged record changes it by a function that is Lipschitz with 2 L C/n, so |w* - w*'|_2 <= 2 L C/n; a label exchanged
-    where all records are inside the margin attains this, and attains the L1 bound where all |cos| and |sin| are equal.
-    `tight` takes the scale 2^1.5 L C sqrt(D)/(epsilon n) that follows.
+    The features are phi(x) = D^(-1/2) (cos r_1.x, ..., cos r_D.x, sin r_1.x, ..., sin r_D.x), with frequencies r_i ~ N(0,
+    I/bandwidth^2) from the public `seed`. The weights w* in R^(2D) minimise |w|^2/2 + (C/n) sum_i max(0, 1 - y_i
+    w.phi(x_i)). The paper's scale of the noise is 2^2.5 L C sqrt(D)/(epsilon n), with L = 1 for the hinge loss; half of it,
+    which `tight` uses, suffices. The output's columns are those of phi. Proof: docs/proofs/output_perturbation.md.
     """
 
     epsilon: float
@@ -80,15 +74,15 @@ class FourierFeatureSVM:
         return log_laplace(output_rows(outputs, len(weights)) - weights, scale)
 
     def predict(self, outputs: Array, x: Array) -> Array:
-        """The label, -1 or 1, of each row of x under each output, (outputs, rows): processing that costs nothing."""
+        """The label, -1 or 1, of each row of x under each output, (outputs, rows): post-processing."""
         return np.where(outputs @ self.features(x).T >= 0, 1.0, -1.0)
 
 
 def _minimise_hinge(signed: Array, caps: Array) -> Array:
     """The minimiser of |w|^2/2 + sum_i caps_i max(0, 1 - w.a_i) for rows a_i of norm 1, by dual coordinate ascent.
 
-    The dual is max sum_i m_i - |w|^2/2 with w = sum_i m_i a_i, 0 <= m_i <= caps_i; a step solves it for one m_i. If no m_i
-    can gain at a rate above v, then |w - w*|^2 <= v sum_i caps_i.
+    The dual is max sum_i m_i - |w|^2/2 with w = sum_i m_i a_i, 0 <= m_i <= caps_i; a step maximises it over one m_i. If the
+    projected gradient of the dual has no component above v, then |w - w*|^2 <= v sum_i caps_i.
     """
     multipliers, w = np.zeros(len(signed)), np.zeros(signed.shape[1])
     for _ in range(SWEEPS):

@@ -1,4 +1,4 @@
-"""The Laplace mechanism: noise on the answer to a query, in proportion to the query's L1 sensitivity."""
+"""The Laplace mechanism: noise on the answer to a query, calibrated to the query's L1 sensitivity."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from epsilometer.mechanisms.catalogue import Entry
 from epsilometer.mechanisms.randomized_response import require_bits
 
 Query = Callable[[Any], ArrayLike]
-"""What is asked of a data set; the answer is a number or a vector."""
+"""A function of the data set whose value is a number or a vector."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Laplace:
     """The answer f(D), a number or a vector of k numbers, plus independent Laplace noise on each of them.
 
     The noise has density exp(-|z|/b)/(2b) with the scale b = S/epsilon, where S is the largest L1 distance between the
-    answers on two neighbouring data sets (the caller vouches for it). Then |log p(o|D) - log p(o|D')| is at most
-    |f(D) - f(D')|_1 / b, and no more than epsilon. Outputs have shape (size,) for a number, (size, k) for a vector.
+    answers on two neighbouring data sets; the caller must ensure it. Then |log p(o|D) - log p(o|D')| is at most
+    |f(D) - f(D')|_1 / b <= epsilon. Outputs have shape (size,) for a number, (size, k) for a vector.
     """
 
     query: Query
@@ -57,8 +57,8 @@ class Laplace:
 class LaplaceStandardDeviation(Laplace):
     """The noise as nips08 prints it: S/epsilon is the *standard deviation* of the Laplace noise, not its scale.
 
-    The standard deviation of Laplace noise is sqrt(2) times its scale, so the scale is S/(sqrt(2) epsilon), and the
-    mechanism spends sqrt(2) epsilon where it promises epsilon.
+    The standard deviation of Laplace noise is sqrt(2) times its scale. So the scale is S/(sqrt(2) epsilon), and the privacy
+    loss reaches sqrt(2) epsilon.
     """
 
     source = "nips08, section 2, on Dwork, McSherry, Nissim and Smith 2006"
@@ -69,12 +69,22 @@ class LaplaceStandardDeviation(Laplace):
 
 
 def log_laplace(noise: Array, scale: float) -> Array:
-    """The log-density of rows of independent Laplace noise."""
+    """The log-density of independent Laplace noise, for each row."""
     return -np.abs(noise).sum(axis=1) / scale - noise.shape[1] * math.log(2 * scale)
 
 
+def noisy_counts(counts: Array, scale: float, size: int, rng: np.random.Generator) -> Array:
+    """`size` rows of the counts, each count with independent Laplace noise."""
+    return counts + rng.laplace(scale=scale, size=(size, len(counts)))
+
+
+def log_density_of_counts(outputs: Array, counts: Array, scale: float) -> Array:
+    """The log-density of noisy counts."""
+    return log_laplace(output_rows(outputs, len(counts)) - counts, scale)
+
+
 def exact_answer(query: Query, dataset: Any) -> Array:
-    """The query's answer, checked to be one finite number or one vector of them."""
+    """The query's answer; an error unless it is a finite number or a vector of finite numbers."""
     answer = np.asarray(query(dataset), dtype=float)
     if answer.ndim > 1 or not np.all(np.isfinite(answer)):
         raise EpsilometerError(f"the query answers {answer.tolist()}; it must answer a finite number or a vector of them")
@@ -82,7 +92,7 @@ def exact_answer(query: Query, dataset: Any) -> Array:
 
 
 def noise_behind(query: Query, dataset: Any, outputs: NDArray[Any]) -> Array:
-    """Output minus answer, with one row for each output, whether the answer is a number or a vector."""
+    """Outputs minus the exact answer, (size, 1) for a number and (size, k) for a vector."""
     answer = exact_answer(query, dataset).reshape(1, -1)
     return output_rows(np.reshape(outputs, (len(outputs), -1)), answer.shape[1]) - answer
 
@@ -107,7 +117,7 @@ def counts_four_and_five(dataset: NDArray[Any]) -> Array:
 
 
 def medical_pair(row: int, reason: str) -> NeighbouringPair:
-    """The medical table, and the same with the diagnosis in one row (counted from 0) turned around."""
+    """The medical table, and the same table with the diagnosis in one row (counted from 0) flipped."""
     other = MEDICAL_RESULTS.copy()
     other[row] = 1 - other[row]
     return NeighbouringPair(MEDICAL_RESULTS, other, "replace-one", reason)

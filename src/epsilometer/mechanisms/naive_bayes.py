@@ -1,4 +1,4 @@
-"""Naive Bayes from noisy counts."""
+"""Naive Bayes classification from noisy counts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.core import Adjacency, Array, EpsilometerError, Guarantee, NeighbouringPair, output_rows
+from epsilometer.core import Adjacency, Array, EpsilometerError, Guarantee, NeighbouringPair
 from epsilometer.mechanisms.catalogue import Entry
-from epsilometer.mechanisms.laplace import log_laplace
+from epsilometer.mechanisms.laplace import log_density_of_counts, noisy_counts
 
 CLASSES = 2
 
@@ -19,13 +19,10 @@ CLASSES = 2
 class NoisyNaiveBayes:
     """The counts of a naive Bayes classifier, each with Laplace noise of scale S (m + 1)/epsilon.
 
-    A record is a row of m categorical features, feature j in 0 ... values[j] - 1, and a label 0 or 1. There are m + 1
-    histograms: one of the labels, and for each feature one of (label, value). Each gets epsilon/(m + 1), which add up
-    (sequential composition); within one a record is in a single cell, so its L1 sensitivity is S = 2 where a record is
-    replaced and S = 1 where it is added or removed. A record replaced by one of the other label moves every histogram by
-    exactly 2, so all of epsilon is spent.
-
-    Columns: the counts of labels 0 and 1; then, for each feature, its values' counts among label 0, and among label 1.
+    A record is a row of m categorical features, feature j in 0 ... values[j] - 1, and a label 0 or 1. Each of the m + 1
+    histograms costs epsilon/(m + 1); S is 2 under replace-one and 1 under add-remove. Columns: the counts of labels 0 and 1;
+    then, for each feature, the counts of its values among the records of label 0, and among those of label 1. Proof:
+    docs/proofs/counts.md.
     """
 
     epsilon: float
@@ -58,17 +55,15 @@ class NoisyNaiveBayes:
         return np.concatenate(parts).astype(float)
 
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
-        counts = self.counts(dataset)
-        return counts + rng.laplace(scale=self.scale, size=(size, len(counts)))
+        return noisy_counts(self.counts(dataset), self.scale, size, rng)
 
     def log_density(self, dataset: NDArray[Any], outputs: Array) -> Array:
-        counts = self.counts(dataset)
-        return log_laplace(output_rows(outputs, len(counts)) - counts, self.scale)
+        return log_density_of_counts(outputs, self.counts(dataset), self.scale)
 
     def predict(self, outputs: Array, features: NDArray[Any]) -> NDArray[np.int_]:
-        """The likelier label of each row of features under each output, (outputs, rows): processing that costs nothing.
+        """The more likely label of each row of features under each output, (outputs, rows): post-processing.
 
-        A negative count is raised to 0, then 1 is added to every count.
+        Negative counts are set to 0, then 1 is added to every count.
         """
         smooth = np.maximum(outputs, 0.0) + 1
         scores = np.log(smooth[:, None, :CLASSES])  # outputs, rows, labels
@@ -82,7 +77,7 @@ class NoisyNaiveBayes:
 
 
 def categorical_records(dataset: NDArray[Any], values: tuple[int, ...]) -> NDArray[np.int_]:
-    """The rows, each of as many categorical features as there are `values`, and a label; refused where one is foreign."""
+    """The records as integers; an error unless each has len(values) features and a label, all within range."""
     table = np.asarray(dataset)
     if table.ndim != 2 or len(table) == 0 or table.shape[1] != len(values) + 1:
         raise EpsilometerError(

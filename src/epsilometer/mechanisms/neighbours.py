@@ -1,4 +1,4 @@
-"""Neighbouring data sets that stress private risk minimisation, built from the geometry of the losses."""
+"""Neighbouring data sets with a large privacy loss for private risk minimisation."""
 
 from __future__ import annotations
 
@@ -19,8 +19,13 @@ def labelled_records(records: Sequence[Record], weights: Sequence[float] | None 
     return LabelledData(np.array(features, dtype=float), np.array(labels, dtype=float), counts)
 
 
-def exchanged(n: int, shared: Sequence[Record], one: Record, other: Record, reason: str) -> NeighbouringPair:
-    """n records each: some that are shared, one that is exchanged, and the rest at the origin, where they do nothing."""
+def pair_with_exchanged_record(
+    n: int, shared: Sequence[Record], one: Record, other: Record, reason: str
+) -> NeighbouringPair:
+    """Two data sets of n records: the shared ones, the exchanged one, and the rest at the origin.
+
+    A record at the origin has no gradient, so it does not affect the minimiser.
+    """
     rest = n - 1 - len(shared)
     counts = [1.0] * len(shared) + [1.0] + [float(rest)] * (rest > 0)
     origin = [([0.0] * len(one[0]), 1.0)] * (rest > 0)
@@ -29,26 +34,28 @@ def exchanged(n: int, shared: Sequence[Record], one: Record, other: Record, reas
 
 
 def opposite_labels(n: int, shared: Sequence[Record] = ()) -> NeighbouringPair:
-    """On the line, (1, +1) against (1, -1).
+    """In one dimension, the record (1, +1) is replaced by (1, -1).
 
-    For the hinge and the Huber loss, of any width h, both records have slope 1 wherever |w| < 1 - h: their gradients differ
-    by 2, the most that is possible. For the logistic loss they differ by 1; a little more, 1.05, is possible on the line.
+    For the hinge and the Huber loss of width h, the gradients of the two records differ by 2 wherever |w| < 1 - h, which is
+    the maximum. For the logistic loss they differ by 1; the maximum in one dimension is 1.05.
     """
     reason = "one label changes, and with it the whole pull on w near zero"
-    return exchanged(n, shared, ((1.0,), 1.0), ((1.0,), -1.0), reason)
+    return pair_with_exchanged_record(n, shared, ((1.0,), 1.0), ((1.0,), -1.0), reason)
 
 
 def only_record_that_counts(n: int) -> NeighbouringPair:
-    """On the line, (1, +1) against (0, +1), the others being at 0: all curvature of the risk is that of one record."""
-    return exchanged(n, (), ((1.0,), 1.0), ((0.0,), 1.0), "one record alone makes the risk curved, or nothing does")
+    """In one dimension, (1, +1) is replaced by (0, +1) and all others are at 0: only the first makes the risk curved."""
+    return pair_with_exchanged_record(
+        n, (), ((1.0,), 1.0), ((0.0,), 1.0), "one record alone makes the risk curved, or nothing does"
+    )
 
 
 def saturated_opponents(n: int = 200_000) -> NeighbouringPair:
-    """In the plane, two records on whose other side w is held, so that both have a slope of nearly 1 in opposite directions.
+    """In the plane, two opposite records that are both misclassified by a large margin.
 
-    n - 1 records (0.025, 0) push w along the first axis until their loss balances a regularisation of lam = 20/n, at
-    w = (53, 0) or so. There the records (-0.2, 0.98) and (-0.2, -0.98) are wrong by a margin of 10: each pulls with nearly
-    its whole length, 0.98 of it up or down, and adds no curvature. The gradients differ by 1.96.
+    With lam = 20/n, the n - 1 shared records (0.025, 0) hold the minimiser near w = (53, 0). There the records (-0.2, 0.98)
+    and (-0.2, -0.98) have margins of about -10, where the slope of the logistic loss is almost 1 and its curvature almost 0.
+    So their gradients differ by 1.96, close to the maximum of 2.
     """
     up, down = ((-0.2, 0.96**0.5), 1.0), ((-0.2, -(0.96**0.5)), 1.0)
     held, counts = ((0.025, 0.0), 1.0), (float(n - 1), 1.0)
@@ -61,12 +68,13 @@ def saturated_opponents(n: int = 200_000) -> NeighbouringPair:
 
 
 def wrong_majority(n: int) -> NeighbouringPair:
-    """In the plane, a pair on which objective perturbation of 2008 exceeds epsilon along its own learning curve.
+    """In the plane, a pair on which objective perturbation of 2008 exceeds epsilon at the settings of its learning curve.
 
-    With lam = 0.01 and epsilon = 0.0184 it does so from n = 1,000, where it spends 1.85 epsilon at w = (35, 1), to
-    n = 5,200, where it spends 1.005 epsilon. There the n - 1 records (-0.28, 0.96) are wrong by 8.84: they hardly curve the
-    risk, and pull b with their whole length, nearly along the record (-0.55, 0.83), which is wrong too. The record (0, -1)
-    is wrong by 1 only, so it is curved, and pulls the other way.
+    With lam = 0.01 and epsilon = 0.0184 the privacy loss is 1.85 epsilon at n = 1,000, at w = (35, 1), and still 1.005
+    epsilon at n = 5,200. At that w the n - 1 shared records (-0.28, 0.96) have margin -8.84: their slope is almost 1 and
+    their curvature almost 0. They determine the direction of b(w), which is nearly that of the record (-0.55, 0.83),
+    misclassified as well. The record (0, -1) has margin -1, where the loss is curved, and its gradient has nearly the
+    opposite direction.
     """
     if n < 2:
         raise EpsilometerError(f"n is {n}; a pair needs at least 2 records")

@@ -1,7 +1,7 @@
-"""Report noisy max: which counting query has the largest noisy answer; and what happens if that answer itself is returned.
+"""Report noisy max: the counting query with the largest noisy answer; and broken versions that release that answer.
 
 The data set is a table of zeros and ones with a row for each record; query j counts the records with a one in column j.
-Exchanging a record changes every answer by at most 1, each in its own direction.
+Exchanging a record changes every answer by at most 1, in either direction independently of the others.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPai
 from epsilometer.mechanisms.catalogue import Entry, by_enumeration
 
 QUERIES = 5
-"""Queries of the catalogue's pairs, as in Ding et al. 2018."""
+"""The number of queries in the catalogue's pairs, as in Ding et al. 2018."""
 NODES = 64
-"""Points of Gauss-Legendre quadrature on each piece: exact for polynomials of degree 127."""
+"""Nodes of Gauss-Legendre quadrature on each piece: exact for polynomials of degree up to 127."""
 
 
 def query_answers(dataset: NDArray[Any]) -> Array:
-    """The answers to the counting queries: how many records have a one in each column."""
+    """The answers to the counting queries: the number of ones in each column."""
     table = np.asarray(dataset, dtype=np.float64)
     if table.ndim != 2 or table.size == 0:
         raise EpsilometerError(f"the data set has shape {table.shape}; it must be a table, a row for each record")
@@ -36,7 +36,7 @@ def query_answers(dataset: NDArray[Any]) -> Array:
     return table.sum(axis=0)
 
 
-def exchange(first: Array, second: Array, reason: str) -> NeighbouringPair:
+def pair_with_answers(first: Array, second: Array, reason: str) -> NeighbouringPair:
     """A replace-one pair whose queries have these answers, which must differ by at most 1 each."""
     exchanged, replacement = (first > second).astype(float), (second > first).astype(float)
     shared = first - exchanged
@@ -46,7 +46,7 @@ def exchange(first: Array, second: Array, reason: str) -> NeighbouringPair:
 
 @cache
 def gauss_legendre(nodes: int) -> tuple[Array, Array]:
-    """Points and weights of the rule on [-1, 1]; they take longer to find than most integrals to evaluate."""
+    """Nodes and weights on [-1, 1], cached because computing them takes longer than evaluating most integrals."""
     points, weights = np.polynomial.legendre.leggauss(nodes)
     points.setflags(write=False)
     weights.setflags(write=False)
@@ -54,7 +54,7 @@ def gauss_legendre(nodes: int) -> tuple[Array, Array]:
 
 
 def subdivide(breaks: Array, rate: float) -> Array:
-    """The distinct breaks in order, with more of them wherever two are further apart than 4/rate."""
+    """The distinct breaks in order, with further ones inserted so that none are more than 4/rate apart."""
     breaks = np.unique(breaks)
     stretches = [
         np.linspace(low, high, math.ceil((high - low) * rate / 4), endpoint=False) for low, high in pairwise(breaks.tolist())
@@ -63,12 +63,12 @@ def subdivide(breaks: Array, rate: float) -> Array:
 
 
 def quadrature(breaks: Array, rate: float) -> tuple[Array, Array]:
-    """Points and weights for integrals over the real line of products of Laplace densities and distribution functions.
+    """Nodes and weights for integrals over the real line of products of Laplace densities and distribution functions.
 
-    The breaks, which `subdivide` has brought close together, are where a factor changes its form. Left and right of them all
-    each factor is a polynomial in s = exp(-rate |x|) if its own rate is a multiple of `rate`; there s is the variable, and
-    the rule is exact for products of degree up to 127. Between two breaks a product of exponentials falls by at most
-    exp(4 degree), which 64 points follow to 1e-12 for degrees up to 60.
+    The factors are smooth between the breaks, which must come from `subdivide`. Left of the first and right of the last
+    break, each factor whose rate is a multiple of `rate` is a polynomial in s = exp(-rate |x|); the rule integrates over s
+    and is exact for products of degree up to 127. Between two breaks a product of exponentials changes by a factor of at
+    most exp(4 degree), which 64 nodes integrate to a relative error of 1e-12 for degrees up to 60.
     """
     unit, weight = gauss_legendre(NODES)
     s, weight = (unit + 1) / 2, weight / 2
@@ -84,7 +84,7 @@ def laplace_density(x: Array, scale: float) -> Array:
 
 
 def laplace_cdf(x: Array, scale: float) -> Array:
-    """P(noise <= x), to full relative accuracy in the left tail; P(noise > x) is laplace_cdf(-x)."""
+    """P(noise <= x), to full relative accuracy in the left tail; P(noise > x) is laplace_cdf(-x, scale)."""
     half = np.exp(-np.abs(x) / scale) / 2
     return np.where(x < 0, half, 1 - half)
 
@@ -108,14 +108,14 @@ class _NoisyAnswers:
         return 2 / self.epsilon
 
     def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
-        """Laplace noise, as the difference of two exponential variables: twice as quick to draw."""
+        """Laplace noise as the difference of two exponential variables, which is twice as fast to draw."""
         noise = rng.standard_exponential(shape)
         noise -= rng.standard_exponential(shape)
         noise *= self.scale
         return noise
 
-    def _noisy(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
-        """The noisy answers, a row for each query: so the largest of each output is found quickest."""
+    def _noisy_answers(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
+        """The noisy answers (queries, size); with this layout the maximum over the queries is fastest."""
         answers = query_answers(dataset)
         noisy = self._noise((len(answers), size), rng)
         noisy += answers[:, None]
@@ -123,7 +123,7 @@ class _NoisyAnswers:
 
 
 class NoisyMax(_NoisyAnswers):
-    """The number (from 0) of the query whose answer plus Laplace noise of scale 2/epsilon is largest.
+    """The index (from 0) of the query whose answer plus Laplace noise of scale 2/epsilon is largest.
 
     P(i) = int f(x - q_i) prod_{j != i} F(x - q_j) dx, with the noise's density f and distribution function F.
     """
@@ -131,7 +131,7 @@ class NoisyMax(_NoisyAnswers):
     source = "Ding et al. 2018, Algorithm 5; Dwork and Roth 2014, section 3.3"
 
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        return np.argmax(self._noisy(dataset, size, rng), axis=0)
+        return np.argmax(self._noisy_answers(dataset, size, rng), axis=0)
 
     def support(self, dataset: NDArray[Any]) -> NDArray[np.int64]:
         return np.arange(len(query_answers(dataset)))
@@ -141,11 +141,11 @@ class NoisyMax(_NoisyAnswers):
         points, weights = quadrature(subdivide(answers, 1 / self.scale), 1 / self.scale)
         distance = points[:, None] - answers
         density, cdf = laplace_density(distance, self.scale), laplace_cdf(distance, self.scale)
-        return _look_up(weights @ _one_is_largest(density, cdf), outputs)
+        return _look_up(weights @ _integrand_for_each_query(density, cdf), outputs)
 
 
 class NoisyMaxExponential(NoisyMax):
-    """The number (from 0) of the query whose answer plus exponential noise of mean 2/epsilon is largest.
+    """The index (from 0) of the query whose answer plus exponential noise of mean 2/epsilon is largest.
 
     P(i) is as for Laplace noise; the integrand vanishes below the largest answer and is a polynomial in exp(-x) above it.
     """
@@ -159,21 +159,21 @@ class NoisyMaxExponential(NoisyMax):
         answers = query_answers(dataset)
         points, weights = quadrature(answers.max(keepdims=True), 1 / self.scale)
         above = points > answers.max()
-        density, cdf = _exponential(points[above, None] - answers, self.scale)
-        return _look_up(weights[above] @ _one_is_largest(density, cdf), outputs)
+        density, cdf = _exponential_density_and_cdf(points[above, None] - answers, self.scale)
+        return _look_up(weights[above] @ _integrand_for_each_query(density, cdf), outputs)
 
 
 class NoisyMaxValue(_NoisyAnswers):
-    """Broken: the largest of the answers plus Laplace noise of scale 2/epsilon, instead of its number.
+    """Broken: the value of the largest answer plus Laplace noise of scale 2/epsilon, instead of its index.
 
-    The density is sum_i f(x - q_i) prod_{j != i} F(x - q_j); below all answers every one of its k factors changes by
-    exp(epsilon/2) when all answers move together, so that k epsilon / 2 is spent.
+    The density is sum_i f(x - q_i) prod_{j != i} F(x - q_j). Where x is below all k answers and all answers change by 1,
+    each of the k factors changes by exp(epsilon/2), so the privacy loss is k epsilon / 2.
     """
 
     source = "Ding et al. 2018, Algorithm 7"
 
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
-        return np.max(self._noisy(dataset, size, rng), axis=0)
+        return np.max(self._noisy_answers(dataset, size, rng), axis=0)
 
     def log_density(self, dataset: NDArray[Any], outputs: NDArray[Any]) -> Array:
         answers = query_answers(dataset)
@@ -184,9 +184,9 @@ class NoisyMaxValue(_NoisyAnswers):
 
 
 class NoisyMaxExponentialValue(NoisyMaxValue):
-    """Broken: the largest of the answers plus exponential noise of mean 2/epsilon, instead of its number.
+    """Broken: the value of the largest answer plus exponential noise of mean 2/epsilon, instead of its index.
 
-    The density is that of `NoisyMaxValue` with the exponential's f and F: it vanishes below the largest answer.
+    The density is that of `NoisyMaxValue` with the f and F of exponential noise; it is 0 below the largest answer.
     """
 
     source = "Ding et al. 2018, Algorithm 8"
@@ -203,14 +203,14 @@ class NoisyMaxExponentialValue(NoisyMaxValue):
         return np.where(possible, log_density, -np.inf)
 
 
-def _one_is_largest(density: Array, cdf: Array) -> Array:
+def _integrand_for_each_query(density: Array, cdf: Array) -> Array:
     """For each point (row) and query (column) i: density_i prod_{j != i} cdf_j."""
     queries = cdf.shape[1]
     others = ~np.eye(queries, dtype=bool)
     return np.stack([density[:, i] * cdf[:, others[i]].prod(axis=1) for i in range(queries)], axis=1)
 
 
-def _exponential(x: Array, scale: float) -> tuple[Array, Array]:
+def _exponential_density_and_cdf(x: Array, scale: float) -> tuple[Array, Array]:
     """Density and distribution function of exponential noise."""
     positive = np.maximum(x, 0.0)
     return np.where(x > 0, np.exp(-positive / scale) / scale, 0.0), -np.expm1(-positive / scale)
@@ -222,7 +222,7 @@ def _log_sum_exp(terms: Array) -> Array:
 
 
 def _look_up(probability: Array, outputs: NDArray[Any]) -> Array:
-    """The log-probability of each number of a query; -inf for anything else."""
+    """The log-probability of each output that is the index of a query; -inf for any other."""
     outputs = np.asarray(outputs)
     known = np.isin(outputs, np.arange(len(probability)))
     place = np.where(known, outputs, 0).astype(np.int64)
@@ -233,15 +233,15 @@ def _look_up(probability: Array, outputs: NDArray[Any]) -> Array:
 def _pairs() -> tuple[NeighbouringPair, ...]:
     ones = np.ones(QUERIES)
     return (
-        exchange(ones, np.append(2.0, np.zeros(QUERIES - 1)), "one answer rises while all others fall"),
-        exchange(ones, np.append(0.0, np.full(QUERIES - 1, 2.0)), "one answer falls while all others rise"),
+        pair_with_answers(ones, np.append(2.0, np.zeros(QUERIES - 1)), "one answer rises while all others fall"),
+        pair_with_answers(ones, np.append(0.0, np.full(QUERIES - 1, 2.0)), "one answer falls while all others rise"),
     )
 
 
 @cache
 def _pairs_for_values() -> tuple[NeighbouringPair, ...]:
     ones = np.ones(QUERIES)
-    together = exchange(ones, 2 * ones, "every answer rises by 1, which moves the largest noisy answer most")
+    together = pair_with_answers(ones, 2 * ones, "every answer rises by 1, which moves the largest noisy answer most")
     return together, *_pairs()
 
 

@@ -1,4 +1,4 @@
-"""Objective perturbation: noise inside the objective, before it is minimised."""
+"""Objective perturbation: a random linear term is added to the objective before it is minimised."""
 
 from __future__ import annotations
 
@@ -41,14 +41,12 @@ from epsilometer.mechanisms.neighbours import (
 
 @dataclass(frozen=True)
 class ObjectivePerturbation:
-    """The family: the minimiser of J(w) + b.w/n, J(w) = lam N(w) + (1/n) sum_i phi(y_i w.x_i), for random b.
+    """The common part: the minimiser of J(w) + b.w/n, J(w) = lam N(w) + (1/n) sum_i phi(y_i w.x_i), for random b.
 
-    For every w exactly one b makes it the minimiser, b(w) = -n grad J(w), so the output has the density
-    h(b(w)) |det n Hess J(w)|, where h is the density of b; for a loss whose second derivative jumps, almost everywhere.
-    Exchanging a record changes b(w) by at most 2L, and the determinant by a factor of at most 1 + c/(n lam mu): a record's
-    Hessian has rank one and an eigenvalue of at most c, the largest phi'', and N is mu-strongly convex.
-
-    Members of the family differ in the law of b and in how they regularise.
+    The density of the output is h(b(w)) |det n Hess J(w)|, with b(w) = -n grad J(w) and h the density of b; almost
+    everywhere if the loss's second derivative has jumps. Exchanging a record changes b(w) by at most 2L, and the determinant
+    by a factor of at most 1 + c/(n lam mu). The variants differ in the distribution of b and in the regularisation. Proof:
+    docs/proofs/objective_perturbation.md.
     """
 
     epsilon: float
@@ -66,7 +64,7 @@ class ObjectivePerturbation:
         return Guarantee(self.epsilon, "replace-one")
 
     def plan(self, n: float) -> tuple[Noise, float]:
-        """The law of b, and lam in J, for n records."""
+        """The distribution of b and the lam in J, for n records."""
         raise NotImplementedError
 
     def sample(self, dataset: LabelledData, size: int, rng: np.random.Generator) -> Array:
@@ -91,10 +89,10 @@ class ObjectivePerturbation:
 
 @dataclass(frozen=True)
 class ObjectivePerturbation2008(ObjectivePerturbation):
-    """Algorithm 2 as printed in 2008: noise of density ~ exp(-(epsilon/2) |b|), whatever lambda and n are.
+    """Algorithm 2 as printed in 2008: noise of density ~ exp(-(epsilon/2) |b|), independent of lambda and n.
 
-    The proof of its Theorem 2 takes h(b(w)) for the density of the output, without the determinant. What it really spends
-    can reach epsilon + log(1 + c/(n lam)), which is far more where n lam is small.
+    The proof of Theorem 2 takes h(b(w)) for the density of the output and omits the determinant. The privacy loss is bounded
+    by epsilon + log(1 + c/(n lam)) only, which is far above epsilon where n lam is small.
     """
 
     source = "nips08, Algorithm 2 and Theorem 2"
@@ -107,8 +105,8 @@ class ObjectivePerturbation2008(ObjectivePerturbation):
 class ObjectivePerturbationGeneral(ObjectivePerturbation):
     """Theorem 3 of 2008: the minimiser of G(w) + sum_i l(w, x_i) + b.w, where |b| ~ Gamma(d, 2 kappa/epsilon).
 
-    G = lam N is strongly convex with any constant, and kappa is a bound on |grad l|, the loss's Lipschitz constant. The same
-    determinant is missing: what it really spends can reach epsilon + log(1 + c/(lam mu)).
+    G = lam N is strongly convex with any constant, and kappa is the loss's Lipschitz constant. The proof omits the same
+    determinant, and the privacy loss can reach epsilon + log(1 + c/(lam mu)).
     """
 
     source = "nips08, Theorem 3"
@@ -119,15 +117,12 @@ class ObjectivePerturbationGeneral(ObjectivePerturbation):
 
 @dataclass(frozen=True)
 class ObjectivePerturbationCMS11(ObjectivePerturbation):
-    """Objective perturbation with the calibration of CMS11, which pays for the change of the Hessian.
+    """Objective perturbation with the calibration of CMS11, which accounts for the change of the Hessian.
 
     The noise has density ~ exp(-beta |b|), beta = (epsilon - log(1 + 2c/(n lam) + c^2/(n lam)^2)) / 2. Where that is not
-    positive, CMS11's Algorithm 2 regularises more, by Delta = c/(n (e^(epsilon/4) - 1)) - lam, and takes beta = epsilon/4;
-    `extra_regularisation` asks for that. (For a bound L on the slope other than 1, beta is divided by L; for a
-    mu-strongly convex N, lam is multiplied by mu.)
-
-    The determinant changes by a factor of at most 1 + c/(n lam), and beta pays for its square, so what it really spends is
-    at most epsilon - log(1 + c/(n lam)).
+    positive, `extra_regularisation` adds Delta = c/(n (e^(epsilon/4) - 1)) - lam and takes beta = epsilon/4 (CMS11,
+    Algorithm 2). For a bound L on the slope, beta is divided by L; for a mu-strongly convex N, lam is multiplied by mu. The
+    privacy loss is at most epsilon - log(1 + c/(n lam)). Proof: docs/proofs/objective_perturbation.md.
     """
 
     extra_regularisation: bool = False
@@ -144,8 +139,8 @@ class ObjectivePerturbationCMS11(ObjectivePerturbation):
         enough = c / (n * mu * math.expm1(self.epsilon / 2))
         raise EpsilometerError(
             f"epsilon = {self.epsilon:g} is too small for objective perturbation with lambda = {self.lam:g} and "
-            f"n = {n:.10g}: the Hessian alone costs {cost:.4g}; take epsilon above {_rounded_up(cost)}, or lambda above "
-            f"{_rounded_up(enough)}, or ask for extra regularisation"
+            f"n = {n:.10g}: the Hessian alone costs {cost:.4g}; take epsilon above {_round_up(cost)}, or lambda above "
+            f"{_round_up(enough)}, or ask for extra regularisation"
         )
 
     def plan(self, n: float) -> tuple[Noise, float]:
@@ -153,8 +148,8 @@ class ObjectivePerturbationCMS11(ObjectivePerturbation):
         return SphericalNoise(rate), lam
 
 
-def _rounded_up(value: float) -> str:
-    """The value with five digits, no less than it is."""
+def _round_up(value: float) -> str:
+    """The value with five digits, rounded up."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 4)
     steps = math.ceil(value / unit)
     while float(f"{steps * unit:.5g}") < value:
@@ -164,15 +159,12 @@ def _rounded_up(value: float) -> str:
 
 @dataclass(frozen=True)
 class ObjectivePerturbationKST12(ObjectivePerturbation):
-    """The minimiser of sum_i l(w, x_i) + Delta/2 |w|^2 + b.w, whose Delta = max(lam, 2c/epsilon) pays for the Hessian.
+    """The minimiser of sum_i l(w, x_i) + Delta/2 |w|^2 + b.w, with Delta = max(lam, 2c/epsilon) for the Hessian.
 
-    Adding or removing a record changes b(w) by at most zeta, the bound on |grad l|, and the determinant by a factor of at
-    most 1 + c/Delta <= e^(epsilon/2), a rank-one Hessian being assumed; epsilon/2 remains for the noise.
-
-    - delta = 0: density ~ exp(-(epsilon/(2 zeta)) |b|).
-    - delta > 0: each coordinate is Gaussian with variance zeta^2 (8 ln(2/delta) + 4 epsilon)/epsilon^2.
-
-    The guarantee is for adding or removing a record, under which n does not enter; exchanging one costs twice that.
+    For delta = 0, b has density ~ exp(-(epsilon/(2 zeta)) |b|), with zeta the bound on |grad l|; for delta > 0, each
+    coordinate is Gaussian with variance zeta^2 (8 ln(2/delta) + 4 epsilon)/epsilon^2. The guarantee is for
+    add-remove and independent of n; exchanging a record costs up to twice as much. Proof:
+    docs/proofs/objective_perturbation.md.
     """
 
     delta: float = 0.0
@@ -191,19 +183,19 @@ class ObjectivePerturbationKST12(ObjectivePerturbation):
         return SphericalNoise(self.epsilon / (2 * zeta)), strength / n
 
 
-MISSING = "The proof leaves the determinant of the map from noise to output out of the density"
+MISSING_DETERMINANT = "The proof leaves the determinant of the map from noise to output out of the density"
 HUBER = Huber(0.5)
 OPPOSED: tuple[Record, ...] = (((1.0,), -1.0), ((1.0,), -1.0))
-"""Two records that pull w below zero, so that b(w) is negative where the record (1, +1) begins to saturate."""
+"""Two records with a negative minimiser: so b(w) < 0 at the w where the Huber loss of the record (1, +1) has its kink."""
 
 
-def _one_more() -> NeighbouringPair:
+def _added_record_pair() -> NeighbouringPair:
     reason = "one more record, which decides both the pull on w and the curvature just above the kink of its loss"
     return NeighbouringPair(labelled_records([*OPPOSED, ((1.0,), 1.0)]), labelled_records(OPPOSED), "add-remove", reason)
 
 
-def _spent_by_cms11(epsilon: float, n_lam: float) -> float:
-    """The largest log-ratio of the densities, for a Huber loss on the line: 2 beta and the logarithm of 1 + c/(n lam)."""
+def _true_epsilon_of_cms11(epsilon: float, n_lam: float) -> float:
+    """The supremum of the privacy loss for a Huber loss in one dimension: 2 beta + log(1 + c/(n lam))."""
     price = math.log1p(HUBER.curvature_bound / n_lam)
     return epsilon - price if 2 * price < epsilon else 0.75 * epsilon
 
@@ -214,14 +206,14 @@ ENTRIES = (
         title="objective perturbation of logistic regression, as printed in 2008",
         build=lambda epsilon: ObjectivePerturbation2008(epsilon, lam=1e-4),
         pairs=lambda: (only_record_that_counts(100), saturated_opponents()),
-        flaw=f"{MISSING}, which counts where n lambda is small.",
+        flaw=f"{MISSING_DETERMINANT}, which counts where n lambda is small.",
     ),
     Entry(
         name="objective_perturbation_general",
         title="objective perturbation in the general form of 2008, for a sum of Huber losses",
         build=lambda epsilon: ObjectivePerturbationGeneral(epsilon, lam=0.1, loss=HUBER),
         pairs=lambda: (opposite_labels(3, OPPOSED),),
-        flaw=f"{MISSING}, which counts where the regulariser is weak.",
+        flaw=f"{MISSING_DETERMINANT}, which counts where the regulariser is weak.",
         true_epsilon=lambda epsilon: epsilon + math.log1p(HUBER.curvature_bound / 0.1),
     ),
     Entry(
@@ -235,19 +227,19 @@ ENTRIES = (
         title="objective perturbation of a smoothed support vector machine, as corrected in 2011",
         build=lambda epsilon: ObjectivePerturbationCMS11(epsilon, lam=5.0, loss=HUBER, extra_regularisation=True),
         pairs=lambda: (opposite_labels(8),),
-        true_epsilon=lambda epsilon: _spent_by_cms11(epsilon, n_lam=40.0),
+        true_epsilon=lambda epsilon: _true_epsilon_of_cms11(epsilon, n_lam=40.0),
     ),
     Entry(
         name="objective_perturbation_kst12",
         title="objective perturbation when a record is added or removed, for a sum of Huber losses",
         build=lambda epsilon: ObjectivePerturbationKST12(epsilon, lam=0.1, loss=HUBER),
-        pairs=lambda: (_one_more(),),
+        pairs=lambda: (_added_record_pair(),),
         true_epsilon=lambda epsilon: epsilon / 2 + math.log1p(min(epsilon / 2, HUBER.curvature_bound / 0.1)),
     ),
     Entry(
         name="objective_perturbation_gaussian",
         title="objective perturbation with Gaussian noise, for a sum of Huber losses",
         build=lambda epsilon: ObjectivePerturbationKST12(epsilon, lam=0.1, loss=HUBER, delta=1e-5),
-        pairs=lambda: (_one_more(),),
+        pairs=lambda: (_added_record_pair(),),
     ),
 )

@@ -1,4 +1,4 @@
-"""Output perturbation: noise on the minimiser."""
+"""Output perturbation: noise is added to the minimiser."""
 
 from __future__ import annotations
 
@@ -32,17 +32,11 @@ from epsilometer.mechanisms.neighbours import opposite_labels, saturated_opponen
 class OutputPerturbation:
     """The minimiser of J(w) = lam N(w) + (1/n) sum_i l(w, x_i), plus noise.
 
-    With l convex and L-Lipschitz and N mu-strongly convex, exchanging a record moves the minimiser by at most
-    S = 2L/(n lam mu): J is (lam mu)-strongly convex, and the record's gradients change by at most 2L/n (nips08, Lemma 1 and
-    Corollary 2, with L = mu = 1). A bound L that holds on a ball of some radius suffices if minimisers lie in it, and as
-    J(w) <= J(0) they have |w| <= sqrt(2 l(0)/(lam mu)), if N is smallest at 0.
-
-    - delta = 0: the noise has density ~ exp(-(epsilon/S) |b|): Algorithm 1, beta = n lam epsilon/2.
-    - delta > 0: each coordinate has standard deviation S sqrt(2 ln(1.25/delta))/epsilon, which suffices for epsilon <= 1
-      and, as is checked, for the given epsilon and delta.
-
-    With `summed`, the objective is sum_i l(w, x_i) + lam N(w) instead, as in cs860. Its Lemma 1 prints 2n/lam for the
-    sensitivity of that minimiser; the objective is n times one with regularisation lam/n, so it is 2L/(lam mu), whatever n.
+    With l convex and L-Lipschitz and N mu-strongly convex, exchanging a record moves the minimiser by at most S = 2L/(n lam
+    mu) (nips08, Lemma 1 and Corollary 2). For delta = 0 the noise has density ~ exp(-(epsilon/S) |b|), as in Algorithm 1.
+    For delta > 0 it is Gaussian with standard deviation S sqrt(2 ln(1.25/delta))/epsilon, refused where that is too small.
+    With `summed`, the objective is sum_i l(w, x_i) + lam N(w), as in cs860, and S = 2L/(lam mu). Proof:
+    docs/proofs/output_perturbation.md.
     """
 
     epsilon: float
@@ -81,7 +75,7 @@ class OutputPerturbation:
         return centre + noise.sample(size, len(centre), rng)
 
     def log_density(self, dataset: Dataset, outputs: Array) -> Array:
-        """The noise's log-density at what separates each output, a row, from the minimiser."""
+        """The log-density of the noise at the difference between each output (a row) and the minimiser."""
         centre, noise = self._centre_and_noise(dataset)
         return noise.log_density(output_rows(outputs, len(centre)) - centre)
 
@@ -103,7 +97,7 @@ def _require_radius(loss: Squared, strong_convexity: float) -> None:
 
 
 def _require_enough_for_gaussian(epsilon: float, delta: float) -> None:
-    """The theorem says epsilon < 1; beyond, sigma suffices if the exact delta at epsilon is at most the promised one."""
+    """Raise an error if the exact delta at epsilon exceeds the claimed one; the theorem covers epsilon < 1 only."""
     if epsilon > 1 and gaussian_delta(epsilon, classic_sigma(epsilon, delta)) > delta:
         raise EpsilometerError(
             f"epsilon is {epsilon:g}; with delta = {delta:g} the classical Gaussian noise is too small for it; "
@@ -115,8 +109,11 @@ HUBER = Huber(0.5)
 SQUARED_LAM = 0.5
 
 
-def _moving_point() -> tuple[NeighbouringPair, ...]:
-    """Seven points hold nothing back between -1 and 1: three at either end, and one that jumps from end to end."""
+def _moving_point_pairs() -> tuple[NeighbouringPair, ...]:
+    """Three points at -1, three at 1, and one that moves from 1 to -1.
+
+    The gradients of the six others cancel between -1 and 1, so the median moves by the whole sensitivity.
+    """
     shared = [[-1.0]] * 3 + [[1.0]] * 3
     reason = "one point jumps across a balanced rest, whose pull is the same wherever the median falls in between"
     return (NeighbouringPair(np.array([*shared, [1.0]]), np.array([*shared, [-1.0]]), "replace-one", reason),)
@@ -153,7 +150,7 @@ ENTRIES = (
         name="output_perturbation_geometric_median",
         title="output perturbation of a geometric median",
         build=lambda epsilon: OutputPerturbation(epsilon, lam=0.5, loss=Distance()),
-        pairs=_moving_point,
+        pairs=_moving_point_pairs,
         true_epsilon=lambda epsilon: epsilon,
     ),
     Entry(

@@ -1,4 +1,4 @@
-"""Randomised response: every person answers for themselves, and sometimes lies."""
+"""Randomised response: every bit is flipped with a fixed probability."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from epsilometer.mechanisms.catalogue import Entry
 Bits = NDArray[np.int64]
 
 LONGEST_SUPPORT = 20
-"""The number of persons up to which all 2^n outputs are listed."""
+"""The largest number of persons for which all 2^n outputs are listed."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RandomizedResponse:
 
     @classmethod
     def from_epsilon(cls, epsilon: float) -> RandomizedResponse:
-        """The one that promises epsilon: gamma = (e^epsilon - 1)/(2 (e^epsilon + 1)) = tanh(epsilon/2)/2."""
+        """The mechanism with this claimed epsilon: gamma = (e^epsilon - 1)/(2 (e^epsilon + 1)) = tanh(epsilon/2)/2."""
         return cls(math.tanh(Guarantee(epsilon, "replace-one").epsilon / 2) / 2)
 
     @property

@@ -1,7 +1,7 @@
-"""The median with noise in proportion to its smooth sensitivity.
+"""The median with noise calibrated to its smooth sensitivity.
 
-Nissim, Raskhodnikova and Smith 2007 (NRS07 below) scale the noise to how far the median of the data at hand could move,
-smoothed so that the scale itself gives little away: neighbours have smooth sensitivities within a factor e^beta.
+Nissim, Raskhodnikova and Smith 2007 (NRS07 below) scale the noise to an upper bound on the local sensitivity. The bound is
+beta-smooth: on neighbouring data sets it differs by a factor of at most e^beta, so the scale itself leaks little.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPai
 from epsilometer.mechanisms.catalogue import Entry
 
 SMALLEST_GAMMA = 1.1
-"""Noise of density ~ 1/(1 + |z|^gamma) exceeds 10^r with a probability of about 10^(-r (gamma - 1))."""
+"""The smallest gamma allowed: noise of density ~ 1/(1 + |z|^gamma) exceeds 10^r with probability ~ 10^(-r (gamma - 1))."""
 
 
 @dataclass(frozen=True)
 class _NoisyMedian:
     """The median of values in [0, upper], plus (smooth sensitivity) x (a factor) x (standard noise).
 
-    The median of n values is the one of rank m = (n + 1)/2, and for an even n the lower of the two in the middle, of rank
-    m = n/2, so that it is always one of the values.
+    The median of n values is the one of rank m = (n + 1)/2, or m = n/2 (the lower middle value) for even n, so that it is
+    always one of the values.
     """
 
     epsilon: float
@@ -41,12 +41,12 @@ class _NoisyMedian:
 
     @property
     def smoothing(self) -> float:
-        """beta, by which factor e^beta the smooth sensitivities of neighbours may differ."""
+        """beta: the smooth sensitivities of neighbouring data sets differ by a factor of at most e^beta."""
         raise NotImplementedError
 
     @property
     def factor(self) -> float:
-        """What the smooth sensitivity is multiplied with to give the scale of the noise."""
+        """The ratio of the scale of the noise to the smooth sensitivity."""
         raise NotImplementedError
 
     def scale(self, dataset: NDArray[Any]) -> float:
@@ -77,12 +77,8 @@ class _NoisyMedian:
 class SmoothMedian(_NoisyMedian):
     """Median + (S/alpha) Z with Z of density h(z) ~ 1/(1 + |z|^gamma), gamma > 1: pure epsilon.
 
-    S is the smooth sensitivity with smoothing beta, and alpha = beta = epsilon/(2 (gamma + 1)). Why that is enough: for
-    neighbours D and D', the noises z = alpha (o - f(D))/S(D) and z' behind one output o are linked by z' = e^lambda z +
-    shift with e^lambda = S(D)/S(D'), |lambda| <= beta and |shift| <= alpha, and log p(o|D) - log p(o|D') = log h(z) -
-    log h(z') - lambda. The slope of log h is at most (gamma - 1)^((gamma - 1)/gamma), which bounds what the shift costs; the
-    derivative of -lambda - log h(e^lambda z) by lambda lies in [-1, gamma - 1], which bounds what the stretch costs.
-    Together they cost at most `loss_bound`, about half of epsilon at gamma = 4: NRS07's constants are generous.
+    S is the smooth sensitivity with smoothing beta, and alpha = beta = epsilon/(2 (gamma + 1)). The privacy loss is at most
+    `loss_bound`, about half of epsilon at gamma = 4. Proof: docs/proofs/smooth_sensitivity.md.
     """
 
     gamma: float = 4.0
@@ -105,14 +101,14 @@ class SmoothMedian(_NoisyMedian):
 
     @property
     def loss_bound(self) -> float:
-        """(gamma - 1)^((gamma - 1)/gamma) alpha + max(1, gamma - 1) beta: no log-ratio is larger, on any neighbours."""
+        """(gamma - 1)^((gamma - 1)/gamma) alpha + max(1, gamma - 1) beta, an upper bound on the privacy loss."""
         slope = (self.gamma - 1) ** ((self.gamma - 1) / self.gamma)
         return slope / self.factor + max(1.0, self.gamma - 1) * self.smoothing
 
     def _noise(self, size: int, rng: np.random.Generator) -> Array:
-        """|Z|^gamma is a ratio of Gamma(1/gamma) to Gamma(1 - 1/gamma) variates, drawn here so that nothing underflows.
+        """Noise Z, from |Z|^gamma as the ratio of a Gamma(1/gamma) to a Gamma(1 - 1/gamma) variate.
 
-        A Gamma(a) variate is a Gamma(1 + a) variate times U^(1/a), with U uniform.
+        To avoid underflow, a Gamma(a) variate is drawn as a Gamma(1 + a) variate times U^(1/a), with U uniform.
         """
         uniforms = 1 - rng.random((2, size))  # in (0, 1]
         above = rng.standard_gamma(1 + 1 / self.gamma, size)
@@ -121,8 +117,8 @@ class SmoothMedian(_NoisyMedian):
         return np.where(rng.random(size) < 0.5, -magnitude, magnitude)
 
     def _log_noise_density(self, noise: Array) -> Array:
-        """The integral of 1/(1 + |z|^gamma) is 2 pi/(gamma sin(pi/gamma))."""
-        with np.errstate(divide="ignore"):  # log 0 is -inf, and so it should be
+        """The log-density, normalised by the integral of 1/(1 + |z|^gamma), which is 2 pi/(gamma sin(pi/gamma))."""
+        with np.errstate(divide="ignore"):  # log 0 = -inf is correct here
             log_power = self.gamma * np.log(np.abs(noise))
         return -np.logaddexp(0, log_power) - math.log(2 * math.pi / (self.gamma * math.sin(math.pi / self.gamma)))
 
@@ -131,11 +127,8 @@ class SmoothMedian(_NoisyMedian):
 class SmoothMedianLaplace(_NoisyMedian):
     """Median + (2 S/epsilon) Laplace noise of scale 1, beta = epsilon/(2 log(2/delta)): (epsilon, delta).
 
-    Why, with lambda and shift as for the pure version: the shift costs at most alpha = epsilon/2. The stretch costs
-    -lambda + |z| (e^lambda - 1), which is at most beta for lambda < 0, and for lambda > 0 exceeds epsilon/2 only where
-    |z| > t = (epsilon/2 + lambda)/(e^lambda - 1); by how much in probability is e^-t (1 - e^-lambda), which grows in lambda.
-    For a large epsilon (from 11 on at delta = 1e-5) or a delta near 1, NRS07's beta is too large for this argument; then the
-    largest beta is taken that is at most epsilon/2 and keeps that probability at most delta.
+    For large epsilon (from 11 on at delta = 1e-5) or delta near 1, the proof does not hold with NRS07's beta; then the
+    largest beta for which it holds is used. Proof: docs/proofs/smooth_sensitivity.md.
     """
 
     delta: float
@@ -169,11 +162,11 @@ class SmoothMedianLaplace(_NoisyMedian):
 
 @dataclass(frozen=True)
 class SmoothMedianAsPrinted(_NoisyMedian):
-    """Median + Laplace noise of standard deviation S/epsilon, as nips08 prints it, with the promise of pure epsilon.
+    """Median + Laplace noise of standard deviation S/epsilon, as nips08 prints it, with pure epsilon claimed.
 
-    The scale is S/(sqrt(2) epsilon), and it depends on the data: where S(D) < S(D'), log p(o|D') - log p(o|D) grows like
-    |o| (1/scale - 1/scale') without a bound, whatever the smoothing. Where S is the same on both, the median's move still
-    costs up to sqrt(2) epsilon. The smoothing is not printed; it is `beta`.
+    The scale S/(sqrt(2) epsilon) depends on the data. Where S(D) < S(D'), log p(o|D') - log p(o|D) grows without bound,
+    like |o| (1/scale - 1/scale'), for every smoothing. Where S(D) = S(D'), the shift of the median still costs up to
+    sqrt(2) epsilon. nips08 does not state the smoothing; `beta` is our choice.
     """
 
     beta: float
@@ -199,17 +192,17 @@ def median(dataset: NDArray[Any], upper: float) -> float:
 
 
 def median_smooth_sensitivity(dataset: NDArray[Any], upper: float, beta: float) -> float:
-    """The largest e^(-beta k) LS(D') over all data sets D', which differ from D in some number k of replaced values.
+    """The smooth sensitivity: the largest e^(-beta k) LS(D') over all D' that differ from D in k values, for all k.
 
-    LS(D') is the furthest that one more replacement can move the median. With the sorted values x_1..x_n, x_i = 0 for i < 1
-    and x_i = upper for i > n, the largest at distance k is the largest x_(m+t) - x_(m+t-k-1) for t = 0..k+1 (NRS07,
-    section 3), so this is the largest (x_j - x_i) e^(-beta (j - i - 1)) for 0 <= i <= m <= j <= n + 1. The best j grows
-    with i, as (x_j - x_i) e^(-beta j) shows, so halving the rows finds it in O(n log n).
+    LS(D') is the local sensitivity of the median at D'. With the sorted values x_1..x_n, x_i = 0 for i < 1 and x_i = upper
+    for i > n, the largest LS(D') at distance k is the largest x_(m+t) - x_(m+t-k-1) for t = 0..k+1 (NRS07, section 3). So
+    the result is the largest (x_j - x_i) e^(-beta (j - i - 1)) for 0 <= i <= m <= j <= n + 1. The best j is non-decreasing
+    in i, so divide and conquer over i finds it in O(n log n).
     """
     values = _sorted_values(dataset, upper)
     padded = np.concatenate([[0.0], values, [upper]])
     m = (len(values) + 1) // 2
-    best_column = np.full(m + 3, len(values) + 1)  # of rows -1 to m + 1, the first and last of which only bound the others
+    best_column = np.full(m + 3, len(values) + 1)  # for rows -1 to m + 1; the first and the last are only bounds
     best_column[0] = m
     best = -np.inf
     step = 1 << (m + 1).bit_length()
@@ -217,7 +210,7 @@ def median_smooth_sensitivity(dataset: NDArray[Any], upper: float, beta: float) 
         step //= 2
         places = np.arange(step, m + 2, 2 * step)
         first, last = best_column[places - step], best_column[np.minimum(places + step, m + 2)]
-        columns, starts = _ranges(first, last)
+        columns, starts = _concatenate_ranges(first, last)
         rows = np.repeat(places - 1, last - first + 1)
         with np.errstate(divide="ignore"):  # equal values give log 0 = -inf
             log_values = np.log(padded[columns] - padded[rows]) - beta * (columns - rows - 1)
@@ -225,20 +218,20 @@ def median_smooth_sensitivity(dataset: NDArray[Any], upper: float, beta: float) 
         attained = log_values == np.repeat(largest, last - first + 1)
         best_column[places] = np.maximum.reduceat(
             np.where(attained, columns, 0), starts
-        )  # the last one, which is monotone too
+        )  # in a tie the last one, which is non-decreasing too
         best = max(best, float(largest.max()))
     return math.exp(best)
 
 
-def _ranges(first: NDArray[np.int64], last: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The numbers first[0]..last[0], first[1]..last[1], ... in a row, and where each range starts."""
+def _concatenate_ranges(first: NDArray[np.int64], last: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The concatenation of the ranges first[0]..last[0], first[1]..last[1], ..., and the position where each starts."""
     lengths = last - first + 1
     starts = np.cumsum(lengths) - lengths
     return np.arange(lengths.sum()) - np.repeat(starts - first, lengths), starts
 
 
 def _sorted_values(dataset: NDArray[Any], upper: float) -> Array:
-    """The values in order, if there are any and all of them are in [0, upper]."""
+    """The values sorted; an error if there are none or one is outside [0, upper]."""
     values = np.asarray(dataset, dtype=float)
     if values.ndim != 1 or len(values) == 0:
         raise EpsilometerError(f"the data set has shape {values.shape}; it must be a non-empty sequence of numbers")
@@ -255,15 +248,15 @@ def log_stretch_excess(epsilon: float, beta: float) -> float:
 
 
 def largest_loss(mechanism: SmoothMedian, pairs: Sequence[NeighbouringPair]) -> float:
-    """What the pure mechanism with gamma = 4 spends on these pairs: the supremum of the |log-ratio| over all outputs.
+    """The largest absolute privacy loss of the mechanism with gamma = 4 on these pairs, over all outputs.
 
-    The ratio's stationary points are roots of a polynomial; far out it tends to (gamma - 1) log(S(D)/S(D')).
+    The stationary points of the log-ratio are roots of a polynomial; in the tails it tends to (gamma - 1) log(S(D)/S(D')).
     """
     losses = []
     for pair in pairs:
         first, second = np.asarray(pair.first), np.asarray(pair.second)
         p, q = _quartic(mechanism, first), _quartic(mechanism, second)
-        outputs = (p.deriv() * q - q.deriv() * p).roots().real  # where a root is complex, its real part does no harm
+        outputs = (p.deriv() * q - q.deriv() * p).roots().real  # real parts of complex roots are harmless candidates
         ratios = mechanism.log_density(first, outputs) - mechanism.log_density(second, outputs)
         far_out = 3 * math.log(mechanism.scale(first) / mechanism.scale(second))
         losses.append(float(np.max(np.abs(np.append(ratios, far_out)))))
@@ -299,8 +292,8 @@ def _pairs() -> list[NeighbouringPair]:
     ]
 
 
-def _printed(epsilon: float) -> SmoothMedianAsPrinted:
-    """With the smoothing of the pure mechanism, so that the two differ in their noise alone."""
+def _build_as_printed(epsilon: float) -> SmoothMedianAsPrinted:
+    """The mechanism with the smoothing of `SmoothMedian`, so that the two differ in their noise only."""
     return SmoothMedianAsPrinted(epsilon, 1.0, beta=SmoothMedian(epsilon, 1.0).smoothing)
 
 
@@ -321,7 +314,7 @@ ENTRIES = (
     Entry(
         "smooth_median_as_printed",
         "Median with smooth sensitivity, Laplace noise given by its standard deviation, and a pure promise",
-        _printed,
+        _build_as_printed,
         _pairs,
         flaw="The scale of the Laplace noise depends on the data, so far out the ratio of densities has no bound; and the "
         "smooth sensitivity over epsilon is taken for the noise's standard deviation, not its scale.",

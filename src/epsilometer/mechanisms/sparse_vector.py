@@ -1,7 +1,7 @@
-"""The sparse vector technique: which of a sequence of counting queries are above a threshold; right, and wrong in four ways.
+"""The sparse vector technique: which counting queries are above a threshold; two correct versions and four broken ones.
 
-The numbers are those of Lyu, Su and Li 2017, who compare six published versions: 1 and 2 are correct, 3 to 6 are not. All of
-them compare the noisy answer q_i + nu_i with the noisy threshold T + rho, rho and nu_i independent Laplace noise:
+The versions are numbered as in Lyu, Su and Li 2017, who compare six published ones: 1 and 2 are correct, 3 to 6 are not. All
+compare the noisy answer q_i + nu_i with the noisy threshold T + rho, rho and nu_i independent Laplace noise:
 
     version                     scale of rho    scale of nu_i     stops            answers
     1  Lyu, Su and Li 2017      2/epsilon       4c/epsilon        after c above    above or below
@@ -30,10 +30,10 @@ from epsilometer.core import Array, EpsilometerError, Guarantee, NeighbouringPai
 from epsilometer.mechanisms.catalogue import Entry, by_enumeration
 from epsilometer.mechanisms.noisy_max import (
     NODES,
-    exchange,
     gauss_legendre,
     laplace_cdf,
     laplace_density,
+    pair_with_answers,
     quadrature,
     query_answers,
     subdivide,
@@ -43,12 +43,12 @@ QUERIES = 10
 """Queries of the catalogue's pairs, as in Ding et al. 2018."""
 BELOW, ABOVE, STOPPED = 0.0, 1.0, np.nan
 MOST_LISTED = 16
-"""The most queries whose outputs are listed: 65536 outputs."""
+"""The largest number of queries for which all outputs are listed: 65536 outputs."""
 
 
 @dataclass(frozen=True)
 class _SparseVector:
-    """What the six versions share: epsilon, the threshold T and the number c of answers above it."""
+    """The parameters of all six versions: epsilon, the threshold T and the number c of answers above it."""
 
     epsilon: float
     threshold: float = 1.0
@@ -83,16 +83,17 @@ class _SparseVector:
     def _noisy_threshold(self, size: int, rng: np.random.Generator) -> Array:
         return self.threshold + rng.laplace(scale=self.threshold_scale, size=size)
 
-    def _stopped(self, above: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which queries come after the last one that is answered."""
+    def _mask_after_stop(self, above: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The mask of the queries that come after the last answered one."""
         most = self.most_above if self.stops else above.shape[1]
-        return _above_before(above) >= most
+        return _count_above_before(above) >= most
 
 
 class SparseVector1(_SparseVector):
     """Version 1, correct: P(a) = int f(rho) prod_below F(T + rho - q_i) prod_above (1 - F(T + rho - q_i)) d rho.
 
-    f is the density of rho, F the distribution function of nu_i; the integral is by quadrature, to 1e-12 of itself.
+    f is the density of rho, F the distribution function of nu_i; the integral is computed by quadrature to a relative error
+    of 1e-12.
     """
 
     source = "Lyu, Su and Li 2017, Algorithm 1"
@@ -100,23 +101,23 @@ class SparseVector1(_SparseVector):
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
         noisy = self._noisy_answers(dataset, size, rng)
         above = noisy >= self._noisy_threshold(size, rng)[:, None]
-        return np.where(self._stopped(above), STOPPED, np.where(above, ABOVE, BELOW))
+        return np.where(self._mask_after_stop(above), STOPPED, np.where(above, ABOVE, BELOW))
 
     def support(self, dataset: NDArray[Any]) -> Array:
         queries = len(query_answers(dataset))
         if queries > MOST_LISTED:
             raise EpsilometerError(f"there are {queries} queries; outputs are listed for at most {MOST_LISTED}")
         above = (np.arange(2**queries)[:, None] >> np.arange(queries)) % 2 == 1
-        stopped = self._stopped(above)
+        stopped = self._mask_after_stop(above)
         above = np.unique(above & ~stopped, axis=0)
-        return np.where(self._stopped(above), STOPPED, np.where(above, ABOVE, BELOW))
+        return np.where(self._mask_after_stop(above), STOPPED, np.where(above, ABOVE, BELOW))
 
     def log_density(self, dataset: NDArray[Any], outputs: NDArray[Any]) -> Array:
         answers = query_answers(dataset)
-        distinct, inverse = _distinct(output_rows(outputs, len(answers)))
+        distinct, inverse = _find_distinct_rows(output_rows(outputs, len(answers)))
         above, answered = distinct == ABOVE, ~np.isnan(distinct)
         possible = (np.isin(distinct, (BELOW, ABOVE)) | ~answered).all(axis=1)
-        possible &= (self._stopped(above) == ~answered).all(axis=1)
+        possible &= (self._mask_after_stop(above) == ~answered).all(axis=1)
         result = np.full(len(distinct), -np.inf)
         with np.errstate(divide="ignore"):
             result[possible] = np.log(self._probability(answers, above[possible], answered[possible]))
@@ -140,8 +141,8 @@ class SparseVector1(_SparseVector):
 class SparseVector2(SparseVector1):
     """Version 2, correct: the threshold is drawn anew after each answer above it.
 
-    So the answers up to and including each one above are independent of the rest, and P(a) is a product of integrals as for
-    version 1.
+    So the blocks of answers that end with an answer above are independent, and P(a) is a product of integrals as in version
+    1.
     """
 
     source = "Lyu, Su and Li 2017, Algorithm 2; Dwork and Roth 2014, Algorithm 2 (Sparse)"
@@ -156,10 +157,10 @@ class SparseVector2(SparseVector1):
         for query in range(noisy.shape[1]):
             above[:, query] = noisy[:, query] >= threshold
             threshold = np.where(above[:, query], self._noisy_threshold(size, rng), threshold)
-        return np.where(self._stopped(above), STOPPED, np.where(above, ABOVE, BELOW))
+        return np.where(self._mask_after_stop(above), STOPPED, np.where(above, ABOVE, BELOW))
 
     def _probability(self, answers: Array, above: NDArray[np.bool_], answered: NDArray[np.bool_]) -> Array:
-        threshold_number = _above_before(above)
+        threshold_number = _count_above_before(above)
         probability = np.ones(len(above))
         for number in range(self.most_above):
             compared = answered & (threshold_number == number)
@@ -168,12 +169,12 @@ class SparseVector2(SparseVector1):
 
 
 class SparseVector3(_SparseVector):
-    """Version 3, broken: an answer above the threshold is q_i + nu_i itself, which tells how low the threshold was.
+    """Version 3, broken: an answer above the threshold is released as q_i + nu_i, which bounds the noisy threshold.
 
-    The density, of below or an answer v_i for each query, is
+    The density of an output, with below or a released answer v_i for each query, is
     prod_above f_nu(v_i - q_i) int_{rho <= min v - T} f(rho) prod_below F(T + rho - q_i) d rho.
-    Where v is below everything else, each of the k queries divides it by exp(epsilon / 2c) when all answers rise by 1. (An
-    answer v_i of exactly 0, which has probability zero, would be read as below.)
+    Where v is below all answers and the threshold, each of the k queries changes it by a factor exp(epsilon / 2c) when all
+    answers rise by 1. (A released answer of exactly 0 would be read as below; it has probability zero.)
     """
 
     source = "Lyu, Su and Li 2017, Algorithm 3; Roth 2011 (lecture notes)"
@@ -185,14 +186,14 @@ class SparseVector3(_SparseVector):
     def sample(self, dataset: NDArray[Any], size: int, rng: np.random.Generator) -> Array:
         noisy = self._noisy_answers(dataset, size, rng)
         above = noisy >= self._noisy_threshold(size, rng)[:, None]
-        return np.where(self._stopped(above), STOPPED, np.where(above, noisy, BELOW))
+        return np.where(self._mask_after_stop(above), STOPPED, np.where(above, noisy, BELOW))
 
     def log_density(self, dataset: NDArray[Any], outputs: NDArray[Any]) -> Array:
         answers = query_answers(dataset)
         outputs = output_rows(outputs, len(answers))
         answered = ~np.isnan(outputs)
         above = answered & (outputs != BELOW)
-        possible = (self._stopped(above) == ~answered).all(axis=1)
+        possible = (self._mask_after_stop(above) == ~answered).all(axis=1)
         with np.errstate(invalid="ignore"):
             distance = np.where(above, np.abs(outputs - answers), 0.0)
         result = -distance.sum(axis=1) / self.query_scale - above.sum(axis=1) * np.log(2 * self.query_scale)
@@ -236,7 +237,7 @@ class SparseVector3(_SparseVector):
 
 
 class SparseVector4(SparseVector1):
-    """Version 4, broken: the noise of the answers does not grow with c, and pays for changes in one direction only."""
+    """Version 4, broken: the noise on the answers does not grow with c, and covers changes in one direction only."""
 
     source = "Lyu, Su and Li 2017, Algorithm 4; Lee and Clifton 2014"
 
@@ -250,7 +251,7 @@ class SparseVector4(SparseVector1):
 
 
 class SparseVector5(SparseVector1):
-    """Version 5, broken: no noise on the answers, and no end: P(a) = P(largest below < T + rho <= smallest above)."""
+    """Version 5, broken: no noise on the answers, no stop: P(a) = P(largest below < T + rho <= smallest above)."""
 
     source = "Lyu, Su and Li 2017, Algorithm 5; Stoddard, Chen and Machanavajjhala 2014"
     stops = False
@@ -274,7 +275,7 @@ class SparseVector5(SparseVector1):
 
 
 class SparseVector6(SparseVector1):
-    """Version 6, broken: it never stops, so that every answer above the threshold is free."""
+    """Version 6, broken: it never stops, so the number of answers above the threshold is not accounted for."""
 
     source = "Lyu, Su and Li 2017, Algorithm 6; Chen, Xiao, Zhang and Xu 2015"
     stops = False
@@ -284,14 +285,14 @@ class SparseVector6(SparseVector1):
         return 2 / self.epsilon
 
 
-def _above_before(above: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many earlier answers are above, for each answer."""
+def _count_above_before(above: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """For each answer, the number of earlier answers above the threshold."""
     return np.asarray(np.cumsum(above, axis=1) - above, dtype=np.int64)
 
 
-def _distinct(outputs: Array) -> tuple[Array, NDArray[np.int64]]:
-    """The distinct rows, and which of them each row is; nan counts as equal to nan."""
-    finite = np.where(np.isnan(outputs), -1e300, outputs)  # np.unique takes every nan for a value of its own
+def _find_distinct_rows(outputs: Array) -> tuple[Array, NDArray[np.int64]]:
+    """The distinct rows and the index of each row among them; nan is equal to nan here."""
+    finite = np.where(np.isnan(outputs), -1e300, outputs)  # np.unique treats every nan as distinct
     distinct, inverse = np.unique(finite, axis=0, return_inverse=True)
     return np.where(distinct == -1e300, np.nan, distinct), inverse
 
@@ -300,9 +301,9 @@ def _distinct(outputs: Array) -> tuple[Array, NDArray[np.int64]]:
 def _pairs() -> tuple[NeighbouringPair, ...]:
     ones, half = np.ones(QUERIES), QUERIES // 2
     return (
-        exchange(ones, np.repeat([2.0, 0.0], half), "the first half of the answers rises, the second half falls"),
-        exchange(ones, np.append(np.zeros(QUERIES - 1), 2.0), "all answers fall but the last, which rises"),
-        exchange(ones, 2 * ones, "every answer rises by 1"),
+        pair_with_answers(ones, np.repeat([2.0, 0.0], half), "the first half of the answers rises, the second half falls"),
+        pair_with_answers(ones, np.append(np.zeros(QUERIES - 1), 2.0), "all answers fall but the last, which rises"),
+        pair_with_answers(ones, 2 * ones, "every answer rises by 1"),
     )
 
 
@@ -311,7 +312,7 @@ def _pairs_for_two() -> tuple[NeighbouringPair, ...]:
     half = QUERIES // 2
     two_rise = np.tile(np.append(np.zeros(half - 1), 2.0), 2)
     return (
-        exchange(np.ones(QUERIES), two_rise, "all answers fall but two, which rise, the last of each half"),
+        pair_with_answers(np.ones(QUERIES), two_rise, "all answers fall but two, which rise, the last of each half"),
         *_pairs()[:2],
     )
 

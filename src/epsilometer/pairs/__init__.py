@@ -1,1 +1,1 @@
-"""Neighbouring data sets: the search for the pair on which a mechanism spends most."""
+"""Neighbouring data sets: the search for the pair with the largest privacy loss."""

@@ -1,4 +1,4 @@
-"""What matters most in a run, in sentences with their numbers; for the page and for the summary in Markdown."""
+"""The most important results of a run, in sentences, for the page and for the summary in Markdown."""
 
 from __future__ import annotations
 
@@ -9,37 +9,40 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args
 
-from epsilometer.audits.confidence import holm
-from epsilometer.audits.membership.roc import CONFIDENCE
-from epsilometer.claims.ledger import SOURCES, Outcome
+from epsilometer.auditors.black_box.auditor import SPEC as BLACK_BOX
 from epsilometer.core import Verdict
-from epsilometer.figures.names import ATTACKS, DATASETS, MECHANISMS, TARGETS
 from epsilometer.mechanisms.catalogue import catalogue
+from epsilometer.membership.attacked import ATTACKS
+from epsilometer.membership.batched import MECHANISMS
+from epsilometer.membership.rows import KEY
+from epsilometer.membership.targets import TARGETS
+from epsilometer.papers.claim import Outcome
+from epsilometer.papers.registry import datasets, sources
 from epsilometer.report.promises import Promise, load_promises
 from epsilometer.report.run import Rows, Run
 
 OUTCOMES: tuple[str, ...] = get_args(Outcome)
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 SEVERITY = ("fails as printed", "violated", "not reproduced", "underspecified", "reproduced", "holds, loosely", "holds")
-"""Verdicts, from those that a reader must know to those that change nothing; all others come last."""
+"""Outcomes and verdicts in order of importance to the reader; all others come last."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a reader should know: what was claimed or promised, and what was found."""
+    """One result for the reader: what was claimed, and what was found."""
 
     verdict: str
     place: str
-    """Where it was claimed, or who found it."""
+    """Where the claim was made, or the part of the run that tested it."""
     claim: str
     sentence: str
     """What was found."""
     anchor: str
-    """Where on the page there is more of it."""
+    """The id of the element of the page with the details."""
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number as readers write it; nothing for nan."""
+    """A number as text; empty for nan."""
     if isinstance(value, float) and not math.isfinite(value):
         return "" if math.isnan(value) else "∞"
     return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}"
@@ -47,8 +50,8 @@ def number(value: float, digits: int = 4) -> str:
 
 @cache
 def claims(run: Run) -> Rows:
-    """The decisions on all claims, source by source."""
-    return run.tables("ledger", SOURCES)
+    """The decisions on all claims, in the order of the sources."""
+    return run.tables("ledger", sources())
 
 
 @cache
@@ -59,7 +62,7 @@ def promises(run: Run, table: str = "catalogue") -> list[Promise]:
 
 
 def audits_libraries(run: Run) -> bool:
-    """Whether the run was to audit any third-party library."""
+    """Whether the run was configured to audit a third-party library."""
     return run.facts["setting"]["libraries.names"] != "[]"
 
 
@@ -68,20 +71,19 @@ def library_promises(run: Run) -> list[Promise]:
     return promises(run, "libraries") if audits_libraries(run) else []
 
 
-def counted(values: Iterable[str], names: Iterable[str]) -> dict[str, int]:
-    """How often each of the names occurs."""
+def count_each(values: Iterable[str], names: Iterable[str]) -> dict[str, int]:
+    """The number of occurrences of each name among the values."""
     found = Counter(values)
     return {name: found[name] for name in names}
 
 
 @cache
 def attack_rows(run: Run) -> Rows:
-    """Every attack of membership inference on every data set, and whether it breaks the promise after Holm's correction."""
-    folder = run.results / "membership"
-    names = [name for name in DATASETS if (folder / f"{name}.csv").is_file()]
-    rows = run.tables("membership", names or list(DATASETS)[:1])
-    chances = iter(holm([row["p_value"] for row in rows if not math.isnan(row["p_value"])]))
-    return [row | {"violated": not math.isnan(row["p_value"]) and next(chances) <= 1 - CONFIDENCE} for row in rows]
+    """Every attack of membership inference on every data set, with its verdict if the mechanism claims an epsilon."""
+    names = [name for name in datasets() if (run.results / "membership" / f"{name}.csv").is_file()]
+    verdicts = {tuple(row[name] for name in KEY): row["verdict"] for row in run.table("verdicts/membership")}
+    rows = run.tables("membership", names or list(datasets())[:1])
+    return [row | {"verdict": verdicts.get(tuple(row[name] for name in KEY), "")} for row in rows]
 
 
 def lead(run: Run) -> str:
@@ -99,7 +101,7 @@ def lead(run: Run) -> str:
 
 
 def findings(run: Run) -> list[Finding]:
-    """The claims that matter most, whatever came out, and what the attacks and the audits found; the worst first."""
+    """The headline claims, whatever their outcome, and the results of attacks and audits; the most severe first."""
     found = [
         *_headlines(claims(run)),
         *_libraries(library_promises(run)),
@@ -112,7 +114,7 @@ def findings(run: Run) -> list[Finding]:
 def _headlines(rows: Rows) -> Iterator[Finding]:
     for row in rows:
         if row["headline"]:
-            instead = f" {row['instead']}" if isinstance(row["instead"], str) else ""
+            instead = f" {row['instead']}" if row["instead"] else ""
             place = f"{row['source']}, {row['locator']}"
             yield Finding(row["outcome"], place, row["statement"], row["evidence"] + instead, row["id"])
 
@@ -124,8 +126,8 @@ def _audits(audited: list[Promise]) -> Iterator[Finding]:
     correct = [promise for promise in audited if promise.mechanism not in flawed]
     broken = [promise for promise in audited if promise.mechanism in flawed]
     caught = [promise for promise in broken if promise.violated]
-    yield _kept(correct, "Audits", "Mechanisms that are held to be correct keep their promises.", "mechanisms")
-    by_box = sum(promise.black_box > promise.promised for promise in caught)
+    yield _promises_kept(correct, "Audits", "Mechanisms that are held to be correct keep their promises.", "mechanisms")
+    by_box = sum(promise.bounds[BLACK_BOX.name] > promise.promised for promise in caught)
     yield Finding(
         "violated" if caught else "consistent",
         "The broken gallery",
@@ -139,28 +141,28 @@ def _audits(audited: list[Promise]) -> Iterator[Finding]:
 def _libraries(audited: list[Promise]) -> Iterator[Finding]:
     if audited:
         claim = "Calls of libraries that others rely on spend no more than the epsilon that they are given."
-        yield _kept(audited, "Third-party libraries", claim, "libraries")
+        yield _promises_kept(audited, "Third-party libraries", claim, "libraries")
 
 
-def _kept(audited: list[Promise], place: str, claim: str, anchor: str) -> Finding:
-    """Whether all of these promises are kept; if not, which are broken."""
+def _promises_kept(audited: list[Promise], place: str, claim: str, anchor: str) -> Finding:
+    """The finding on a group of claimed epsilons: that all hold, or which are violated."""
     caught = [promise for promise in audited if promise.violated]
-    which = f": {'; '.join(f'{promise.name} {promise.spent}' for promise in caught)}" if caught else ""
+    which = f": {'; '.join(f'{promise.name} {promise.spent_in_words}' for promise in caught)}" if caught else ""
     sentence = f"Of {len(audited)} such promises, {len(caught)} are found violated{which}."
     return Finding("violated" if caught else "consistent", place, claim, sentence, anchor)
 
 
 def _attacks(rows: Rows) -> Iterator[Finding]:
-    promised = [row for row in rows if not math.isnan(row["epsilon"])]
+    promised = [row for row in rows if not math.isnan(row["promised"])]
     if not promised:
         return
-    beyond = [row for row in promised if row["violated"]]
+    beyond = [row for row in promised if row["verdict"] == "violated"]
     gain = "gains" if len(beyond) == 1 else "gain"
     sentence = f"After Holm's correction over all of them, {len(beyond)} of {len(promised)} attacks {gain} more"
     if beyond:
-        most = max(beyond, key=lambda row: row["certified_epsilon"])
-        certified, epsilon = number(most["certified_epsilon"], 3), number(most["epsilon"])
-        sentence += f"; the most is {certified} where {epsilon} was promised, certified on {_where(most)}"
+        most = max(beyond, key=lambda row: row["certified"])
+        certified, epsilon = number(most["certified"], 3), number(most["promised"])
+        sentence += f"; the most is {certified} where {epsilon} was promised, certified on {_describe_attack(most)}"
     yield Finding(
         "violated" if beyond else "consistent",
         "Membership inference",
@@ -170,6 +172,6 @@ def _attacks(rows: Rows) -> Iterator[Finding]:
     )
 
 
-def _where(row: dict[str, Any]) -> str:
-    case = "; ".join([DATASETS[row["dataset"]], TARGETS[row["target"]], ATTACKS[row["attack"]]])
-    return f"{MECHANISMS[row['mechanism']]} ({case})"
+def _describe_attack(row: dict[str, Any]) -> str:
+    case = "; ".join([datasets()[row["dataset"]].title, TARGETS[row["target"]], ATTACKS[row["attack"]]])
+    return f"{MECHANISMS[row['mechanism']].title} ({case})"

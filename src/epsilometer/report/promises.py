@@ -1,39 +1,52 @@
-"""The rows of a table of verdicts, checked: a damaged table must not pass for one without violations."""
+"""Tables of verdicts as `Promise`s. Rows are checked, since a damaged table must not look like one without violations."""
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
-from epsilometer.audits.verdicts import SLACK
-from epsilometer.core import EpsilometerError, Verdict, read_table
+from epsilometer.auditors.exact.spec import EXACT
+from epsilometer.auditors.registry import by_name
+from epsilometer.core import EpsilometerError, Verdict
+from epsilometer.core.tables import Table
+from epsilometer.evidence.rows import VERDICTS
+from epsilometer.evidence.verdicts import SLACK
+from epsilometer.membership.rows import MEMBERSHIP_VERDICTS
 
-AUDITORS = {"sampled": "sampled", "sampled_curve": "sampled curve", "black_box": "black box", "one_run": "one run"}
-"""The columns of bounds that are certified from samples, and the auditors that they come from."""
+CERTIFYING = {spec.name: spec for spec in by_name().values() if not spec.model_based}
+"""The auditors whose bounds decide verdicts, by name."""
+AUDITED = ("mechanism", "promised", "delta", *(spec.column for spec in CERTIFYING.values()), "p_value", "verdict")
+"""The columns of a table of verdicts on audits that decide whether a claimed epsilon is kept."""
 
-Number = Annotated[float, Field(strict=True)]
-Finite = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 
-
-class Promise(BaseModel):
-    """A row of a table of verdicts: one mechanism at one promised epsilon."""
-
-    model_config = ConfigDict(frozen=True)
+@dataclass(frozen=True)
+class Promise:
+    """A claimed epsilon of one mechanism, with its bounds and its verdict."""
 
     mechanism: str
-    promised: Finite
-    delta: Finite
-    exact: Number
-    sampled: Number
-    sampled_curve: Number
-    black_box: Number
-    one_run: Number
-    p_value: Number
+    promised: float
+    delta: float
+    bounds: Mapping[str, float]
+    """The lower bound of each auditor or attack; nan if it does not apply."""
+    p_value: float
     verdict: Verdict
+    attacked: str = ""
+    """The data set and the target of an attack on released models; empty for an audit."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What identifies the promise among those of several tables."""
+        return (self.mechanism, self.promised, self.attacked, *(self.bounds if self.attacked else ()))
+
+    @property
+    def exact(self) -> float:
+        return self.bounds.get(EXACT.name, math.nan)
 
     @property
     def violated(self) -> bool:
@@ -41,59 +54,85 @@ class Promise(BaseModel):
 
     @property
     def rests_on_sampling(self) -> bool:
-        """Whether the promise is called violated although no exact value exceeds it."""
+        """Whether the verdict `violated` rests on a sampled bound, not on an exact value."""
         return self.violated and not self.exact > self.promised * (1 + SLACK)
 
     @property
     def name(self) -> str:
         delta = f" and delta = {self.delta:.4g}" if self.delta > 0 else ""
-        return f"{self.mechanism} at epsilon = {self.promised:.4g}{delta}"
+        attacked = f", attacked on {self.attacked}" if self.attacked else ""
+        return f"{self.mechanism} at epsilon = {self.promised:.4g}{delta}{attacked}"
 
     @property
-    def most(self) -> tuple[float, str]:
-        """The most that is known to be spent, and who says so: the exact value, or else the largest certified bound."""
+    def largest_spent(self) -> tuple[float, str]:
+        """The exact epsilon, or else the largest lower bound, with the name of its auditor.
+
+        If the violation rests on sampling, it is the largest sampled bound.
+        """
         if not (math.isnan(self.exact) or self.rests_on_sampling):
-            return self.exact, "exact"
-        bounds = {auditor: getattr(self, column) for column, auditor in AUDITORS.items()}
-        known = {auditor: bound for auditor, bound in bounds.items() if not math.isnan(bound)}
+            return self.exact, EXACT.name
+        known = {name: bound for name, bound in self.bounds.items() if name != EXACT.name and not math.isnan(bound)}
         if not known:
             return math.nan, ""
-        auditor = max(known, key=known.__getitem__)
-        return known[auditor], auditor
+        name = max(known, key=known.__getitem__)
+        return known[name], name
 
     @property
-    def spent(self) -> str:
-        """The same in words."""
-        value, auditor = self.most
-        if not auditor:
+    def spent_in_words(self) -> str:
+        """The spent epsilon in words, with the auditor that found it."""
+        value, name = self.largest_spent
+        if not name:
             return "spends an unknown epsilon"
-        return f"spends {'' if auditor == 'exact' else 'at least '}{value:.4g} ({auditor})"
+        return f"spends {'' if name == EXACT.name else 'at least '}{value:.4g} ({name})"
 
 
-Promises = Mapping[tuple[str, float], Promise]
+Promises = Mapping[tuple[Any, ...], Promise]
 
 
 def load_promises(*paths: Path) -> Promises:
-    """The promises of all these tables, by mechanism and promised epsilon."""
-    promises: dict[tuple[str, float], Promise] = {}
+    """The promises in tables of verdicts on audits and on attacks."""
+    promises: dict[tuple[Any, ...], Promise] = {}
     for path in paths:
         for promise in _promises(path):
-            key = (promise.mechanism, promise.promised)
-            if key in promises:
+            if promise.key in promises:
                 raise EpsilometerError(f"{path} has a second verdict on {promise.name}; there must be one")
-            promises[key] = promise
+            promises[promise.key] = promise
     return promises
 
 
 def _promises(path: Path) -> Iterator[Promise]:
-    for number, row in enumerate(read_table(path, *Promise.model_fields), start=1):
-        try:
-            yield Promise.model_validate(row)
-        except ValidationError as error:
-            raise EpsilometerError(f"{path}: row {number} is no verdict: {problems(error)}") from None
+    if header(path) >= {"attack", "certified"}:
+        for row in _checked_rows(path, MEMBERSHIP_VERDICTS):
+            attacked = f"{row['dataset']}, {row['target']}"
+            yield _promise(row, {row["attack"]: row["certified"]}, attacked)
+    else:
+        for row in _checked_rows(path, VERDICTS, *AUDITED):
+            yield _promise(row, {name: row[spec.column] for name, spec in CERTIFYING.items()})
+
+
+def _promise(row: Mapping[str, Any], bounds: Mapping[str, float], attacked: str = "") -> Promise:
+    return Promise(row["mechanism"], row["promised"], row["delta"], bounds, row["p_value"], row["verdict"], attacked)
+
+
+def header(path: Path) -> set[str]:
+    """The columns of a table; empty if it cannot be read."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return set(next(csv.reader(file), []))
+    except (OSError, ValueError, csv.Error):
+        return set()
+
+
+def _checked_rows(path: Path, table: Table[Any], *columns: str) -> Iterator[Mapping[str, Any]]:
+    """The rows; an error if a claimed epsilon or delta is out of range."""
+    for number, row in enumerate(table.read(path, *columns), start=1):
+        for name, largest_spent in (("promised", math.inf), ("delta", 1.0)):
+            if not 0 <= row[name] < largest_spent:
+                raise EpsilometerError(f"{path}: row {number} has {name} = {row[name]}; no mechanism can claim that")
+        yield row
 
 
 def problems(error: ValidationError) -> str:
-    """All that is wrong, in one line."""
+    """All validation errors, in one line."""
     places = [(".".join(map(str, problem["loc"])) or "the file", problem["msg"]) for problem in error.errors()]
     return "; ".join(f"{place}: {message}" for place, message in places)

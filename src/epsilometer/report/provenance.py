@@ -1,4 +1,4 @@
-"""What a run is: the commit, the settings, and the versions of what it uses."""
+"""The provenance of a run: its commit, its settings, and the versions of its dependencies."""
 
 from __future__ import annotations
 
@@ -7,35 +7,56 @@ import platform
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from epsilometer import __version__
-from epsilometer.core import write_table
+from epsilometer.config import load_config
+from epsilometer.core.tables import EMPTY, Table
+from epsilometer.papers.registry import papers
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "statsmodels", "mpmath", "dp-accounting", "matplotlib", "snakemake")
-"""Dependencies that a number or a figure can hang on."""
+"""Dependencies that may affect a number or a figure."""
 
 
-def provenance(output: Path, *, commit: str, config: Sequence[str], overrides: Sequence[str], settings: str) -> None:
-    """Write a row for each fact about a run: of which kind it is, its name, its value."""
+class FactRow(TypedDict):
+    """What a run is: a row for each fact."""
+
+    kind: Annotated[str, "code, config, override, setting, datasets, version or machine"]
+    name: Annotated[str, "name of the fact"]
+    value: Annotated[str, "its value", EMPTY]
+
+
+PROVENANCE = Table[FactRow]("provenance/run", FactRow)
+
+
+def provenance(*, commit: str, config: Sequence[str], settings: str, table: Path, overrides: Sequence[str] = ()) -> None:
+    """Record the commit, the settings and the versions of the dependencies of a run."""
     facts = [
         ("code", "commit", commit),
         ("code", "epsilometer", __version__),
         *(("config", str(number), path) for number, path in enumerate(config)),
         *(("override", str(number), words) for number, words in enumerate(overrides)),
-        *(("setting", name, value) for name, value in _flat(json.loads(settings))),
+        *(("setting", name, value) for name, value in _flatten(json.loads(settings))),
+        *(("datasets", paper, ", ".join(names)) for paper, names in _datasets(settings)),
         ("version", "python", platform.python_version()),
         *(("version", name, version(name)) for name in PACKAGES),
         ("machine", "system", platform.system()),
         ("machine", "processor", platform.machine()),
     ]
-    write_table(output, [{"kind": kind, "name": name, "value": value} for kind, name, value in facts])
+    PROVENANCE.write(table, [FactRow(kind=kind, name=name, value=value) for kind, name, value in facts])
 
 
-def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Each setting under its whole name, say audits.trials."""
+def _datasets(settings: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """The data sets that each paper's experiments used."""
+    config = load_config(json.loads(settings))
+    for name, paper in papers().items():
+        yield name, paper.datasets(config)
+
+
+def _flatten(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Each setting under its full name, for example audits.trials."""
     for name, value in values.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
+            yield from _flatten(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", json.dumps(value) if isinstance(value, list) else str(value)

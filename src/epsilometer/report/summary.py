@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from epsilometer.report.findings import OUTCOMES, VERDICTS, claims, counted, findings, lead, promises
+from epsilometer.report.findings import OUTCOMES, VERDICTS, claims, count_each, findings, lead, promises
 from epsilometer.report.run import Run
 
 
 def summary(results: Path) -> str:
-    """What was checked, what came out, what is missing, and what the run was."""
+    """The summary in Markdown: counts of outcomes and verdicts, findings, missing files, and the commit."""
     run = Run(results)
-    outcomes = counted((row["outcome"] for row in claims(run)), OUTCOMES)
-    verdicts = counted((promise.verdict for promise in promises(run)), VERDICTS)
+    outcomes = count_each((row["outcome"] for row in claims(run)), OUTCOMES)
+    verdicts = count_each((promise.verdict for promise in promises(run)), VERDICTS)
     lines = [
         "# Epsilometer",
         "",

@@ -1,4 +1,4 @@
-"""Figures as parts of a page: small, with names of their own, and in colours that follow the page's theme."""
+"""SVG figures as elements of the page: with short coordinates, unique ids, and colours that follow the theme."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ FONTS = "'DejaVu Sans', 'Verdana', 'Arial', sans-serif"
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of one page. They share their styles, which are many times the same."""
+    """The figures of one page, with the styles that they share."""
 
     styles: dict[str, str] = field(default_factory=dict)
     ids: dict[tuple[int, str], str] = field(default_factory=dict)
     taken: list[str] = field(default_factory=list)
 
     def inline(self, text: str, description: str) -> str:
-        """A figure that matplotlib wrote, as an element of the page, with a description for those who do not see it."""
+        """A figure written by matplotlib as an element of the page, with a description for screen readers."""
         self.taken.append(description)
         body = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<defs>\s*<style.*?</defs>", "", text, flags=re.DOTALL)
         opening = re.search(r'<svg[^>]* viewBox="([\d. ]+)"[^>]*>', body)
@@ -34,7 +34,7 @@ class Figures:
         return f'{head} style="--width: {width}">{inside}'.replace("<g></g>", "")
 
     def _tag(self, tag: str) -> str:
-        """A tag with shorter coordinates, an id of this figure's own, and a class for its style; never its text."""
+        """A tag with shorter coordinates, an id that is unique on the page, and a class instead of its style."""
         tag = re.sub(r"\s+", " ", tag).replace("xlink:", "")
         tag = re.sub(r'(id="|href="#|url\(#)([^")]+)', lambda found: found[1] + self._id(found[2]), tag)
         tag = re.sub(r'style="([^"]*)"', lambda found: f'class="{self._class(found[1])}"', tag)
@@ -48,21 +48,21 @@ class Figures:
 
     @property
     def css(self) -> str:
-        """The styles of all figures, for either theme."""
-        return "\n".join(f".{name} {{ {_themed(style)} }}" for style, name in self.styles.items())
+        """The styles of all figures, for both themes."""
+        return "\n".join(f".{name} {{ {_themed_style(style)} }}" for style, name in self.styles.items())
 
 
-def _themed(style: str) -> str:
+def _themed_style(style: str) -> str:
     style = style.replace(FONTS, "var(--figure-font)")
-    return re.sub(r"#[0-9a-f]{6}\b", lambda colour: _either(colour[0]), style)
+    return re.sub(r"#[0-9a-f]{6}\b", lambda colour: _themed_colour(colour[0]), style)
 
 
-def _either(colour: str) -> str:
-    return "var(--paper)" if colour == "#ffffff" else f"light-dark({colour}, {_dark(colour)})"
+def _themed_colour(colour: str) -> str:
+    return "var(--paper)" if colour == "#ffffff" else f"light-dark({colour}, {_dark_variant(colour)})"
 
 
-def _dark(colour: str) -> str:
-    """The same hue, as light on a dark page as it was dark on a light one."""
+def _dark_variant(colour: str) -> str:
+    """The colour for the dark theme: the same hue and saturation with inverted lightness."""
     red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
     hue, lightness, saturation = colorsys.rgb_to_hls(red, green, blue)
     turned = colorsys.hls_to_rgb(hue, min(0.92, max(0.16, 1 - lightness)), saturation)

@@ -1,1 +1,0 @@
-"""The auditors: how large epsilon must be, exactly or with a confidence bound."""
