@@ -8,7 +8,9 @@ use rule job as provenance with:
     resources:
         mem_mb=200,
     params:
-        code=code_hash("report"),
+        code=code_hash(
+            "report", *(f"papers/{paper}/paper" for paper in registry.papers())
+        ),
         command=command(
             "provenance",
             commit=commit(),
