@@ -52,8 +52,8 @@ class Entry:
 def catalogue() -> dict[str, Entry]:
     """All entries by name, in alphabetical order.
 
-    >>> [name for name in catalogue() if name.startswith("gaussian_a")]
-    ['gaussian_analytic']
+    >>> "gaussian_analytic" in catalogue()
+    True
     """
     entries: dict[str, Entry] = {}
     family_of: dict[str, str] = {}
